@@ -40,8 +40,8 @@ afterAll(async () => {
 });
 
 /** As Docker Compose has it: the services by their names; here each has a port of 127.0.0.1. */
-async function createNatively(name: string) {
-  const dataDir = await workplace.readyDataDir(name);
+async function createNatively(name: string, hasServer: boolean) {
+  const dataDir = hasServer ? workplace.dataDir(name) : await workplace.readyDataDir(name);
   const [queuePort, apiPort, workerPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const toNative = (value: string) =>
     value
@@ -62,7 +62,7 @@ type Environment = Readonly<Record<string, string>>;
 
 async function start(name: string, variables: Environment) {
   const { services } = readCompose(variables);
-  const { dataDir, queuePort, toNative } = await createNatively(name);
+  const { dataDir, queuePort, toNative } = await createNatively(name, 'DATABASE_URL' in variables);
   const getService = (service: string) => {
     const found = services[service];
     if (found === undefined) throw new Error(`docker-compose.yml has no service ${service}`);

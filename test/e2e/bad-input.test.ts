@@ -137,7 +137,7 @@ describe('a source that is not what it was', { timeout: TIMEOUT_MS }, () => {
       await bench.run(),
       2,
       /a\.json had \d+ bytes, it has \d+ now/,
-      /put back .* or give .* a new name/s,
+      /put back .*\bor give .* a new name/s,
     );
     // As many bytes as before.
     bench.put('a.json', lines(30, 40));

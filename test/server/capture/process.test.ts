@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiProcess, startApiProcess } from '../../support/api-process.ts';
+import { type ApiProcess, type ApiProcessOptions, startApiProcess } from '../../support/api-process.ts';
 import { copyEmptyPglite } from '../../support/empty-pglite.ts';
 import { ALL } from '../../support/form.ts';
 import { type RunningPostgres, startPostgres } from '../../support/postgres.ts';
@@ -59,12 +59,12 @@ test.each(ALL ? ['PGlite', 'PostgreSQL'] : ['PGlite'])(
   async (database) => {
     if (database === 'PostgreSQL' && postgres === undefined)
       return expect(process.env['CI']).not.toBe('true');
-    const options = {
+    const options: ApiProcessOptions = {
       dataDir: join(dataDir, database),
       keys,
       ...(database === 'PGlite' || postgres === undefined ? {} : { databaseUrl: postgres.url }),
     };
-    await copyEmptyPglite(join(options.dataDir, 'database'));
+    if (options.databaseUrl === undefined) await copyEmptyPglite(join(options.dataDir, 'database'));
     const start = async () => {
       const api = await startApiProcess(options);
       started.push(api);
