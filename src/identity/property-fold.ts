@@ -112,7 +112,7 @@ export class PropertyFold {
 
   /** Whether `writeRecord` writes it: it is what one record says, or nothing. */
   get isRecord(): boolean {
-    return this.#values instanceof DeferredValues || this.isEmpty;
+    return this.#others === undefined && (this.#values instanceof DeferredValues || this.isEmpty);
   }
 
   /** The time and the values, each behind a tab; nothing where there are none. */

@@ -392,6 +392,8 @@ function createLocks(strings: Map<string, string>, call: Call) {
         return 'OK';
       }),
     get: (key: string) => call(() => strings.get(key) ?? null),
+    /** Epochs of producers are not kept here. */
+    hdel: () => call(() => 0),
     mget: (...keys: string[]) => call(() => keys.map((key) => strings.get(key) ?? null)),
     /** Of a request that another turn has on the wire nothing is known: none arrives late here. */
     eval: (script: string, keys: number, ...[key = '', value = '', next = '', inner = '']: string[]) =>
