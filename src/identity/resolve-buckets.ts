@@ -99,7 +99,8 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
       open = await options.tables.load(buckets);
       openBuckets = buckets;
     }
-    for (const table of open.values()) await table.reserve(fold.size / buckets.length, pace);
+    // With the time of its merge, an id has two records.
+    for (const table of open.values()) await table.reserve((2 * fold.size) / buckets.length, pace);
     const doubted =
       looksUp && options.earlierIds
         ? await loadDoubted(fold, renames, { hash: ledger.hash, earlierIds: options.earlierIds, pace })

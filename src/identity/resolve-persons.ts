@@ -7,7 +7,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
 import type { KnownId } from './known-id.ts';
 import { areAllNames, enterNames } from './merges/earlier-names.ts';
-import { enterId, readSentEntry, UNKNOWN_ID } from './merges/id-entry.ts';
+import { enterId, type IdEntry, readSentEntry, UNKNOWN_ID } from './merges/id-entry.ts';
 import {
   assertNotLate,
   decideMerge,
@@ -16,6 +16,7 @@ import {
   type Placed,
   type TurnAtLedger,
 } from './merges/merge-decision.ts';
+import { keepMergeTime } from './merges/merge-time.ts';
 import { type DeviceAtLedger, orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
 import type { PersonProperties } from './person-properties.ts';
 import { type Unmerged, USERS_SHOWN } from './persons-tally.ts';
@@ -226,7 +227,7 @@ interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> 
   /** Hash of the person that the facts of the id are of, in hexadecimal. */
   readonly of: string;
   readonly isJunk: boolean;
-  /** The only real user, or the one whose a shared device is, with the first time both were seen together. */
+  /** The only real user, or the one whose a shared device is, and the time with which they are merged. */
   readonly user: { readonly id: string; readonly time: string } | undefined;
   readonly unmerged: readonly Unmerged[];
   /** Newest time of what was sent under the id itself before. */
@@ -271,20 +272,23 @@ function decide(
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
   const key = ledger.hash.id(id);
-  const { verdict, person, perhaps, entry, isOthers } = enter(key, real, users, own, ledger, tables);
+  const { verdict, person, perhaps, entry, known, isOthers } = enter(key, real, users, own, ledger, tables);
   if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
   else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
     unmerged.push(toUnmerged(verdict, id, real));
   else if (verdict === 'merged_before' && isOthers) unmerged.push(toUnmerged('merged_otherwise', id, real));
   // A shared device stays with the user that it was merged into, whom these facts need not name.
   const chosen = real.length === 1 && !entry.isShared ? real[0] : findUser(real, person, ledger);
+  const table = tables.get(key[0] ?? 0);
+  const toTime = (time: string) =>
+    table && verdict === 'merge' ? keepMergeTime(time, { id: key, known, hash: ledger.hash, table }) : time;
   return {
     verdict,
     person,
     perhaps,
     of: (person ?? key).toString('hex'),
     isJunk: false,
-    user: chosen && { id: chosen[0], time: chosen[1] },
+    user: chosen && { id: chosen[0], time: toTime(chosen[1]) },
     unmerged,
     floorMs: entry.newestMs,
     isShared: entry.isShared,
@@ -303,7 +307,7 @@ function enter(
   { isUser, isRenamed, placed, doubted, newestMs }: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
-): MergeDecision & Pick<UsersInOrder, 'isOthers'> {
+): MergeDecision & Pick<UsersInOrder, 'isOthers'> & { readonly known: IdEntry } {
   const table = tables.get(key[0] ?? 0);
   const known = table ? readSentEntry(table, key, ledger) : UNKNOWN_ID;
   assertNotLate(ledger, known.sentAt);
@@ -334,7 +338,7 @@ function enter(
     ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
   const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
   if (table) enterId(table, key, entry, known);
-  return { ...decision, isOthers: inOrder.isOthers };
+  return { ...decision, known, isOthers: inOrder.isOthers };
 }
 
 function toUnmerged(

@@ -212,6 +212,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/identity'],
   },
   {
+    id: 'MERGE-TIME-1',
+    what: 'a merge sent again with the day of another migration',
+    file: 'src/identity/merges/merge-time.ts',
+    edits: [['if (known.sentAt !== 0 && ', 'if (known.sentAt < 0 && ']],
+    tests: ['test/migrations/persons/merge-times.test.ts'],
+  },
+  {
     id: 'E1c',
     what: 'a contradicted merge not reported',
     file: 'src/identity/resolve-persons.ts',

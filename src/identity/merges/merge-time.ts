@@ -1,0 +1,35 @@
+import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
+import type { RecordTable } from '../../state/ledger/record-table.ts';
+import { type IdEntry, readIdEntry, UNKNOWN_ID, writeIdEntry } from './id-entry.ts';
+
+/** Record of the ledger's table of ids: the time with which a merge was first entered. */
+const MERGED_AT = 'merged at';
+
+/**
+ * The time with which a merge is sent. Where an earlier turn has perhaps sent it, that is the time of then, because a
+ * destination keeps two rows of one event with two days; ledgers of earlier versions do not know it. `known`: what the
+ * ledger knew of the id before this turn entered the merge.
+ */
+export function keepMergeTime(
+  time: string,
+  {
+    id,
+    known,
+    hash,
+    table,
+  }: {
+    /** Hash of the anonymous id. */
+    readonly id: Buffer;
+    readonly known: IdEntry;
+    readonly hash: KeyedHash;
+    /** The bucket of the id. */
+    readonly table: RecordTable;
+  },
+): string {
+  const key = Buffer.from(hash.property(id.toString('hex'), MERGED_AT, ''));
+  const { newestMs: before } = readIdEntry(table, key);
+  if (known.sentAt !== 0 && Number.isFinite(before)) return new Date(before).toISOString();
+  const now = Date.parse(time);
+  if (now !== before) writeIdEntry(table, key, { ...UNKNOWN_ID, newestMs: now });
+  return time;
+}
