@@ -398,6 +398,7 @@ describe('the command line', () => {
   it('removes a migration once, and says when it was where that is asked again', async () => {
     await writeFile(inFolder('spent.yaml'), manifest('spent', 'iso'));
     await backhaul('run', inFolder('spent.yaml'));
+    expect((await backhaul('status', 'spent')).stdout).toContain('persons send spent <others>');
     const held = await backhaul('rm', 'spent');
     expect(held.code, held.stderr).toBe(2);
     expect(held.stderr).toContain('send them first with "backhaul persons send spent"');

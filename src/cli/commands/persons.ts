@@ -24,6 +24,10 @@ export async function send(
     terminal.info(`No migration holds persons for ${what.join(' ')} (any more): there is nothing to send.`);
     return EXIT.done;
   }
+  if (held.without.length > 0)
+    terminal.info(
+      `${held.without.join(', ')} had nothing to send: nothing there says anything of persons or groups.`,
+    );
   const sent = withRuntime(context, held.loaded.manifest.destination === undefined, async (runtime) => {
     const shown = {
       again,

@@ -1,6 +1,6 @@
 import { describeTrouble } from '../../migrations/notify/find-trouble.ts';
 import { listSchedules } from '../../migrations/schedule/schedules.ts';
-import type { MigrationStatus, RunProgress } from '../../migrations/status/view.ts';
+import type { MigrationStatus, MigrationView, RunProgress } from '../../migrations/status/view.ts';
 import { loadStatus, loadView, watchStatus } from '../../migrations/status/watch.ts';
 import { openStore } from '../../runtime/open-store.ts';
 import { commandLine } from '../command-line.ts';
@@ -63,7 +63,7 @@ export async function status(
 }
 
 /** `toCommand`: a command of that name for the migration, to be pasted. */
-function renderFull(status: MigrationStatus, toCommand: (name: string) => string): string {
+function renderFull(status: MigrationStatus | MigrationView, toCommand: (name: string) => string): string {
   const { counts, parts, records, reason, run, webhook } = status;
   const outcomes = `delivered ${number(counts.delivered)} · skipped ${number(counts.skipped)} · duplicate ${number(counts.duplicate)} · rejected ${number(counts.rejected)}`;
   if (status.state === 'damaged') return `${status.migration}: damaged\n  ${reason}`;
@@ -84,11 +84,20 @@ function renderFull(status: MigrationStatus, toCommand: (name: string) => string
           `  its import has not ended: run "backhaul state import <file>" with that file again, or remove what is here with "${toCommand('rm')}"`,
         ]
       : []),
+    ...(isHeld(status)
+      ? [
+          `  its persons are held; send them, together with what else of the export is held: ${toCommand('persons send')} <others>`,
+        ]
+      : []),
     ...(['running', 'unknown', 'finished', 'moved', 'importing'].includes(status.state)
       ? []
       : [`  continue with: ${toCommand('resume')}`]),
   ].join('\n');
 }
+
+/** The list knows no reports. */
+const isHeld = (status: MigrationStatus | MigrationView): boolean =>
+  'report' in status && status.report?.people.held === true;
 
 function renderRun({ phase, recordsPerSecond, secondsLeft, waitingFor }: RunProgress): string {
   const left = secondsLeft === undefined ? '' : ` · ${duration(secondsLeft)} left`;

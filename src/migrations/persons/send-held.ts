@@ -11,6 +11,7 @@ import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, loadStoredManifest, type ManifestAt, toPrepared } from '../prepare.ts';
 import { type RunOptions, type RunResult, resumeMigration, runPrepared } from '../start.ts';
+import { hasFacts } from './facts-of.ts';
 import { isRemoved } from './facts-removed.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { loadPersons } from './load-persons.ts';
@@ -34,6 +35,8 @@ interface Held {
 export interface Release {
   /** Migrations whose persons are sent, oldest first. */
   readonly names: readonly string[];
+  /** Migrations that were named, and say nothing of persons. */
+  readonly without: readonly string[];
   /** Of the latest of them. */
   readonly loaded: ManifestAt;
   /** A migration that began to send the same and did not end. */
@@ -45,7 +48,7 @@ export interface Release {
  * that belongs to them has not finished; undefined when nothing is held.
  */
 export async function findHeld(staging: Staging, selection: HeldSelection): Promise<Release | undefined> {
-  const all = await listHeld(staging, selection);
+  const { all, without } = await listHeld(staging, selection);
   const [first] = all;
   if (!first) return undefined;
   const latest = all.reduce((a, b) => (a.record.createdAt <= b.record.createdAt ? b : a));
@@ -67,7 +70,7 @@ export async function findHeld(staging: Staging, selection: HeldSelection): Prom
     }
   }
   const names = all.map(({ record }) => record.name);
-  return { names, loaded: latest.loaded, begun: await findBegun(staging, names) };
+  return { names, without, loaded: latest.loaded, begun: await findBegun(staging, names) };
 }
 
 /**
@@ -93,10 +96,14 @@ export async function sendHeldPersons(
   return runPrepared(runtime, toPrepared(record, release, [], allowed), 'run', options);
 }
 
-async function listHeld(staging: Staging, selection: HeldSelection): Promise<Held[]> {
+async function listHeld(
+  staging: Staging,
+  selection: HeldSelection,
+): Promise<{ readonly all: readonly Held[]; readonly without: readonly string[] }> {
   const names = selection.kind === 'names' ? selection.names : await listMigrations(staging);
   const held: Held[] = [];
   const released: string[] = [];
+  const without: string[] = [];
   for (const name of names) {
     const record = await requireMigration(staging, name);
     if (record.releases) continue;
@@ -105,22 +112,32 @@ async function listHeld(staging: Staging, selection: HeldSelection): Promise<Hel
     if (!destination || !(await isHeld(staging, name, loaded))) {
       if (selection.kind !== 'names') continue;
       const { releasedBy } = await loadPersons(staging, name);
-      if (releasedBy === undefined)
-        throw new ConfigError(
-          `migration "${name}" holds no persons: its manifest does not say \`persons: hold\` and no more of its records were rejected than that allows, or it says nothing of persons`,
+      if (releasedBy !== undefined)
+        released.push(
+          `migration "${name}" holds no persons: migration "${releasedBy}" has sent them; its report says which`,
         );
-      released.push(
-        `migration "${name}" holds no persons: migration "${releasedBy}" has sent them; its report says which`,
-      );
+      else if (await saysNothing(staging, name)) without.push(name);
+      else throw holdsNone(name);
       continue;
     }
     if (isSelected(destination, selection)) held.push({ record, loaded, destination });
   }
   // Where all of them were sent, the same command was given before; some of them are another set than the one that was.
   const [first] = released;
-  if (first !== undefined && released.length < names.length) throw new ConfigError(first);
-  return held.sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1));
+  if (first !== undefined && released.length + without.length < names.length) throw new ConfigError(first);
+  const [none] = without;
+  if (none !== undefined && without.length === names.length) throw holdsNone(none);
+  return { all: held.sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1)), without };
 }
+
+const holdsNone = (name: string) =>
+  new ConfigError(
+    `migration "${name}" holds no persons: its manifest does not say \`persons: hold\` and no more of its records were rejected than that allows, or it says nothing of persons`,
+  );
+
+/** Whether a migration has finished and says nothing of persons, so that those of others are sent without it. */
+const saysNothing = async (staging: Staging, name: string): Promise<boolean> =>
+  (await loadControl(staging, name))?.state === 'finished' && !(await hasFacts(staging, name));
 
 /** Held by its last manifest or for its rejects, and not released since. */
 async function isHeld(staging: Staging, name: string, { manifest }: ManifestAt): Promise<boolean> {

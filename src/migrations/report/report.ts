@@ -3,10 +3,12 @@ import { eventCounts, recordCounts } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { personsTally } from '../../identity/persons-tally.ts';
 import { sentRange } from '../../identity/sent-range.ts';
+import { SourceError } from '../../lib/errors.ts';
 import { loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import { loadLatestEpochNumber } from '../../state/migrations.ts';
 import { findNewestNumber } from '../../state/numbered.ts';
+import { loadPersons, type SentPersons } from '../persons/load-persons.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -86,11 +88,26 @@ export type Report = z.infer<typeof report>;
 
 /**
  * The report of the last run: there from the end of a run until the next one begins. That of a producer that slept
- * while another one began is not the last.
+ * while another one began is not the last. Persons that were held then, and that another migration has sent since, are
+ * not held.
  */
 export async function loadStoredReport(staging: Staging, name: string): Promise<Report | undefined> {
   const key = await findReportKey(staging, name);
-  return key === undefined ? undefined : loadDocument(report, key, staging);
+  const stored = key === undefined ? undefined : await loadDocument(report, key, staging);
+  if (!stored?.people.held) return stored;
+  try {
+    return withRelease(stored, await loadPersons(staging, name));
+  } catch (error) {
+    if (error instanceof SourceError) return stored; // what is damaged is told of by those who need it
+    throw error;
+  }
+}
+
+function withRelease(stored: Report, { isHeld, releasedBy }: SentPersons): Report {
+  if (isHeld || releasedBy === undefined) return stored;
+  // Unique users are counted by whoever sends them.
+  const { held: _, uniques: __, ...people } = stored.people;
+  return { ...stored, people: { ...people, releasedBy } };
 }
 
 /** Undefined where the latest epoch has none; an epoch that left nothing but a report was removed since. */

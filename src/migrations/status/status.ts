@@ -116,7 +116,8 @@ function openSeen(staging: Staging, name: string, record: MigrationRecord) {
   let known: { of: string; history: readonly Control[]; report: Report | undefined } | undefined;
   const loadEnd = async ({ controlNumber, control }: ControlAt) => {
     const of = `${controlNumber} ${control?.at}`;
-    if (known?.of === of) return known;
+    // Held persons are sent by another migration.
+    if (known?.of === of && !known.report?.people.held) return known;
     const history = await loadHistory(staging, name);
     const report = control && !shouldRun(control) ? await loadStoredReport(staging, name) : undefined;
     known = { of, history, report };

@@ -11,6 +11,7 @@ import { loadReport } from '../../../src/migrations/report.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { createMigrationReader } from '../../../src/migrations/status/status.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
 import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
@@ -205,13 +206,51 @@ describe('persons: hold', () => {
       merges: ['laptop → karl'],
       properties: ['{"id":"karl","$set_once":{"plan":"new"}}'],
     });
-    expect((await loadReport(bench.runtime, 'h1')).people.held).toBe(true); // as it ended
+    // Its report is of before, and what was held then has been sent.
+    const { people } = await loadReport(bench.runtime, 'h1');
+    expect([people.held, people.releasedBy]).toEqual([undefined, 'h1.persons-1']);
+    const reader = await createMigrationReader(bench.runtime, 'h1');
+    expect((await reader.readView()).report?.people.releasedBy).toBe('h1.persons-1');
     expect(getReport(await resumeMigration(bench.runtime, 'h1', runOptions)).people).toMatchObject({
       releasedBy: 'h1.persons-1',
     });
     expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
     const find = (...names: string[]) => findHeld(bench.runtime.staging, { kind: 'names', names });
     expect(await find('h2', 'h1')).toBeUndefined(); // the same command again
+  });
+
+  it('is shown by who looked on while it was held, once it was sent', async () => {
+    const where = { ...hold, destination: bench.project('looking') };
+    await bench.run('l1', [{ user: 'ruth', device: 'desk' }], where);
+    const reader = await createMigrationReader(bench.runtime, 'l1');
+    const look = async () => (await reader.readView()).report?.people;
+    expect(await look()).toMatchObject({ held: true });
+    await release('l1');
+    expect(await look()).toMatchObject({ releasedBy: 'l1.persons-1' });
+    expect(await look()).not.toHaveProperty('held');
+    bench.takeSent();
+  });
+
+  it('goes without migrations that say nothing of persons, and says which', async () => {
+    const where = { ...hold, destination: bench.project('without') };
+    await bench.run('w1', [{ user: 'ines', device: 'tram' }], where);
+    await bench.run('w2', [{ device: 'tram' }], where);
+    const find = (...names: string[]) => findHeld(bench.runtime.staging, { kind: 'names', names });
+    await expect(find('w2')).rejects.toThrow('"w2" holds no persons');
+    expect(await find('w2', 'w1')).toMatchObject({ names: ['w1'], without: ['w2'] });
+
+    const loaded = await bench.write('w3', [{ user: 'jan' }], where);
+    const stop = new AbortController();
+    const options = { ...runOptions, signal: stop.signal, onBegin: () => stop.abort(new Error('enough')) };
+    await startMigration(bench.runtime, loaded, options);
+    await expect(find('w1', 'w2', 'w3')).rejects.toThrow('"w3" holds its persons and has not finished');
+
+    await release('w1', 'w2');
+    expect(bench.takeSent().merges).toEqual(['tram → ines']);
+    expect(await find('w1', 'w2')).toBeUndefined(); // the same command again
+    await resumeMigration(bench.runtime, 'w3', runOptions);
+    await release('w3');
+    bench.takeSent();
   });
 
   it('is not forgotten by a migration that another one took into account before it noted its facts', async () => {
