@@ -37,7 +37,7 @@ async function hold(
   const at = now().toISOString();
   try {
     const record = await requireMigration(staging, name);
-    const entered = await applyEvent(staging, name, { kind: EVENTS[state] }, { reason, at });
+    const entered = await applyEvent(staging, record, { kind: EVENTS[state] }, { reason, at });
     const redisProblem = await askRedis(async (redis) => {
       if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
     }).then(() => undefined, getMessage);

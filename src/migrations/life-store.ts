@@ -42,18 +42,19 @@ export type Applied =
  */
 export async function applyEvent(
   staging: Staging,
-  name: string,
+  record: Pick<MigrationRecord, 'name' | 'id'>,
   event: LifeEvent,
   { reason, at }: { readonly reason: string; readonly at: string },
 ): Promise<Applied> {
+  const { name } = record;
   const of = 'epoch' in event ? { epoch: event.epoch } : {};
   for (;;) {
-    const before = await loadNewestControl(staging, name);
+    const before = await loadNewestControl(staging, record);
     const transition = await decideStored(staging, name, event, before.control);
     if (transition.kind !== 'enter') return transition;
     const { state } = transition;
     const number = before.number + 1;
-    if (await addControl(staging, name, { number, control: { state, reason, at, ...of } }))
+    if (await addControl(staging, record, { number, control: { state, reason, at, ...of } }))
       return { kind: 'enter', state, number };
   }
 }

@@ -190,7 +190,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     const { standing } = await loadStanding(migration);
     if (EPOCH_DUTIES[standing].worker === 'hand_back') return;
     const event = { kind: 'pause_by_worker', epoch } as const;
-    const entered = await applyEvent(staging, record.name, event, { reason, at: now().toISOString() });
+    const entered = await applyEvent(staging, record, event, { reason, at: now().toISOString() });
     if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
   };
 
@@ -217,7 +217,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
             `${name} is at epoch ${known ?? 'none'}, this job belongs to epoch ${epoch}`,
           );
         }
-        const state = toState(migration.record, await loadControl(staging, name));
+        const state = toState(migration.record, await loadControl(staging, migration.record));
         if (DUTIES[state].worker === 'hand_back') return { kind: 'handed_back', why: state };
         watch(entry, migration.record.id);
         return await work(migration, AbortSignal.any([outer, entry.stop.signal]));

@@ -26,11 +26,14 @@ export const layout = (name: string) => {
     control: (number: number) => `${prefix}control/${toOrdinal(number)}${JSON_END}`,
     /** Attempts to tell the webhook of a state, by the number of the state. */
     notices: `${prefix}notices/`,
-    /** Each epoch has its own, so that an older one changes nothing of a newer one (I5). */
+    /**
+     * Each epoch has its own, so that an older one changes nothing of a newer one (I5), and each migration of the name:
+     * `id` is that of the migration, absent in what earlier versions wrote.
+     */
     reports: `${prefix}reports/`,
-    report: (epoch: number) => `${prefix}reports/${toOrdinal(epoch)}${JSON_END}`,
+    report: (epoch: number, id?: string) => `${prefix}reports/${toOrdinal(epoch)}${toOwn(id)}${JSON_END}`,
     progressNotes: `${prefix}progress/`,
-    progress: (epoch: number) => `${prefix}progress/${toOrdinal(epoch)}${JSON_END}`,
+    progress: (epoch: number, id?: string) => `${prefix}progress/${toOrdinal(epoch)}${toOwn(id)}${JSON_END}`,
     /** What version 0.1.0 kept in place of these. */
     oldControl: `${prefix}control.json`,
     oldReport: `${prefix}report.json`,
@@ -364,7 +367,13 @@ export const toSegmentName = ({ part, epoch, counter }: Writer, position: number
 export const toOwnSegment = (
   segment: string,
   { id, partsById = false }: Pick<PartsOwner, 'id' | 'partsById'>,
-) => (partsById ? `${segment}-${id.slice(0, 8)}` : segment);
+) => (partsById ? `${segment}${toOwn(id)}` : segment);
+
+const toOwn = (id: string | undefined): string => (id === undefined ? '' : `-${id.slice(0, 8)}`);
+
+/** Whether a report or a note of progress is of the migration of this id, or of an earlier version, which did not say. */
+export const isOwnReport = (key: string, id: string): boolean =>
+  key.endsWith(`${toOwn(id)}${JSON_END}`) || !/-[^/-]+\.json$/.test(key);
 
 const JSON_END = '.json';
 
@@ -385,13 +394,16 @@ export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/
 /** `7` of `shop/control/00000007.json`, of a report, a note of progress and the like; undefined for any other name. */
 export const parseNumberedKey = (key: string): number | undefined =>
   parseOrdinal(
-    /(?:\/(?:control|reports|progress|versions|runs|verifications)|^_imports)\/(\d{8,})\.json$/,
+    /(?:\/(?:control|versions|runs|verifications)|^_imports)\/(\d{8,})\.json$|\/(?:reports|progress)\/(\d{8,})(?:-[0-9a-f]{8})?\.json$/,
     key,
   );
 
-/** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
+/** The number that a group of a pattern holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {
-  const [, digits] = pattern.exec(key) ?? [];
+  const digits = pattern
+    .exec(key)
+    ?.slice(1)
+    .find((group) => group !== undefined);
   const number = Number(digits);
   return digits !== undefined && Number.isSafeInteger(number) ? number : undefined;
 }

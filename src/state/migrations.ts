@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
-import { encodeDocument, listDocuments, loadDocument } from './document.ts';
+import { encodeDocument, listDocuments, loadDocument, loadIfWhole } from './document.ts';
 import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
@@ -105,6 +105,18 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
   for await (const added of listTopUps(staging, record))
     for (const file of withLatest(added)) if (!files.has(file.fileId)) files.set(file.fileId, file);
   return { ...record, files: [...files.values()] };
+}
+
+/** A migration, or whichever has this name now. */
+export type Named = string | NameAndId;
+
+/** Its name and id; the id is undefined where no migration has the name, or its record is damaged. */
+export async function identify(
+  staging: Staging,
+  of: Named,
+): Promise<{ readonly name: string; readonly id: string | undefined }> {
+  if (typeof of !== 'string') return of;
+  return { name: of, id: (await loadIfWhole(migrationRecord, layout(of).record, staging))?.id };
 }
 
 /** The slices that the files of a migration are staged as. */

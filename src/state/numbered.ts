@@ -1,10 +1,12 @@
 import type { Staging } from '../contract/staging.ts';
-import { layout, parseNumberedKey } from './keys.ts';
+import { isOwnReport, layout, parseNumberedKey } from './keys.ts';
+import type { MigrationRecord } from './migrations.ts';
 
 /*
  * Documents that are not replaced: states and the versions of a ledger are created under the next number, reports and
  * notes of progress under the epoch that writes them, and the newest is read. So a process that slept while another
- * one took the migration over changes nothing that anybody reads (I5).
+ * one took the migration over changes nothing that anybody reads (I5). Reports and notes name their migration as well,
+ * as another one may have the name by then.
  */
 
 /** The highest number below a prefix; 0 where there is none. */
@@ -14,12 +16,31 @@ export async function findNewestNumber(staging: Staging, prefix: string): Promis
   return newest;
 }
 
-/** Removes the reports and notes of epochs before this one, and those of version 0.1.0. */
-export async function removeOfOlderEpochs(staging: Staging, name: string, epoch: number): Promise<void> {
+/** The report or note of the highest epoch that is of this migration; without an id, of any. */
+export async function findNewestOwn(
+  staging: Staging,
+  prefix: string,
+  id: string | undefined,
+): Promise<{ readonly number: number; readonly key: string } | undefined> {
+  let newest: { number: number; key: string } | undefined;
+  for await (const { key } of staging.list(prefix)) {
+    const number = parseNumberedKey(key);
+    if (number === undefined || number < (newest?.number ?? 0)) continue;
+    if (id === undefined || isOwnReport(key, id)) newest = { number, key };
+  }
+  return newest;
+}
+
+/** Removes the reports and notes of epochs of a migration before this one, and those of version 0.1.0. */
+export async function removeOfOlderEpochs(
+  staging: Staging,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+  epoch: number,
+): Promise<void> {
   const keys = layout(name);
   for (const prefix of [keys.reports, keys.progressNotes]) {
     for await (const { key } of staging.list(prefix))
-      if ((parseNumberedKey(key) ?? epoch) < epoch) await staging.remove(key);
+      if ((parseNumberedKey(key) ?? epoch) < epoch && isOwnReport(key, id)) await staging.remove(key);
   }
   for (const key of [keys.oldReport, keys.oldProgress]) await staging.remove(key);
 }

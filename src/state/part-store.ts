@@ -89,9 +89,9 @@ export function leaveNothingOfRemoved(
 /** What runs has a state; another migration may have the name by now. One that comes back from another place is none. */
 export async function isRemoved(
   staging: Staging,
-  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+  own: Pick<MigrationRecord, 'name' | 'id'>,
 ): Promise<boolean> {
-  const [control, record] = await Promise.all([loadControl(staging, name), loadMigration(staging, name)]);
+  const [control, record] = await Promise.all([loadControl(staging, own), loadMigration(staging, own.name)]);
   if (control?.state === 'importing') return false;
-  return record?.id !== id || control === undefined || control.state === 'removed';
+  return record?.id !== own.id || control === undefined || control.state === 'removed';
 }

@@ -3,7 +3,8 @@ import { recordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
 import { layout } from './keys.ts';
-import { findNewestNumber } from './numbered.ts';
+import type { MigrationRecord } from './migrations.ts';
+import { findNewestOwn } from './numbered.ts';
 
 const WRITE_EVERY_MS = 2_000;
 
@@ -55,7 +56,7 @@ export interface ProgressNote {
  */
 export function keepProgressNote(
   staging: Staging,
-  { name, epoch }: { readonly name: string; readonly epoch: number },
+  { name, id, epoch }: Pick<MigrationRecord, 'name' | 'id'> & { readonly epoch: number },
   getProgress: () => Progress,
 ): ProgressNote {
   let written = '';
@@ -65,7 +66,7 @@ export function keepProgressNote(
       .then(async () => {
         const now = getProgress();
         if (JSON.stringify(now) === written) return;
-        await staging.put(layout(name).progress(epoch), encodeDocument(now));
+        await staging.put(layout(name).progress(epoch, id), encodeDocument(now));
         written = JSON.stringify(now);
       })
       .catch(() => {});
@@ -81,8 +82,11 @@ export function keepProgressNote(
 }
 
 /** Undefined before the first note. */
-export async function loadProgressNote(staging: Staging, name: string): Promise<Progress | undefined> {
+export async function loadProgressNote(
+  staging: Staging,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+): Promise<Progress | undefined> {
   const keys = layout(name);
-  const newest = await findNewestNumber(staging, keys.progressNotes);
-  return loadDocument(progress, newest === 0 ? keys.oldProgress : keys.progress(newest), staging);
+  const newest = await findNewestOwn(staging, keys.progressNotes, id);
+  return loadDocument(progress, newest?.key ?? keys.oldProgress, staging);
 }

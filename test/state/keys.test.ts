@@ -91,6 +91,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       control: keys.control(3),
       report: keys.report(2),
       progress: keys.progress(2),
+      ownReport: keys.report(2, 'a0b1c2d3-4e5f'),
+      ownProgress: keys.progress(2, 'a0b1c2d3-4e5f'),
     }).toEqual({
       prefix: 'shop.2024/',
       record: '_migrations/shop.2024.json',
@@ -101,6 +103,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       report: 'shop.2024/reports/00000002.json',
       progressNotes: 'shop.2024/progress/',
       progress: 'shop.2024/progress/00000002.json',
+      ownReport: 'shop.2024/reports/00000002-a0b1c2d3.json',
+      ownProgress: 'shop.2024/progress/00000002-a0b1c2d3.json',
       oldControl: 'shop.2024/control.json',
       oldReport: 'shop.2024/report.json',
       oldProgress: 'shop.2024/progress.json',

@@ -72,7 +72,7 @@ export async function exportState(
   const reason = `exported to ${file} on ${hostname()} at ${at}`;
   const mark = async () => {
     for (const record of records) {
-      const entered = await applyEvent(staging, record.name, { kind: 'export' }, { reason, at });
+      const entered = await applyEvent(staging, record, { kind: 'export' }, { reason, at });
       if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
       await stageCheckpoints(staging, redis, record);
     }

@@ -130,13 +130,13 @@ async function read<T>(path: string, work: () => Promise<T>): Promise<T> {
 /** Before its record is there, so that nobody can run it. */
 async function markImporting(
   staging: Staging,
-  { name, control }: MovedMigration,
+  { id, name, control }: MovedMigration,
   { reason, at }: { readonly reason: string; readonly at: string },
 ): Promise<void> {
   const number = control + 1;
   const { number: newest } = await loadNewestControl(staging, name);
   if (newest < number)
-    await addControl(staging, name, { number, control: { state: 'importing', reason, at } });
+    await addControl(staging, { id, name }, { number, control: { state: 'importing', reason, at } });
 }
 
 /** Another process may have ended the same import while this one slept: what runs since then must stay as it is. */

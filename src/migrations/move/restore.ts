@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import { addControl, type Control, control, loadNewestControl } from '../../state/control.ts';
+import { addControl, type Control, control, loadControlAt, loadNewestControl } from '../../state/control.ts';
 import { loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import { takeLedgerBack } from '../../state/ledger/moved.ts';
@@ -14,9 +14,10 @@ export async function loadStateBefore(staging: Staging, name: string): Promise<B
   const newest = await loadNewestControl(staging, name);
   let found: Control | undefined;
   for (let number = newest.number; number > 0; number -= 1) {
-    found = await loadDocument(control, keys.control(number), staging);
-    if (!isAway(found?.state)) break;
-    found = undefined;
+    const one = await loadControlAt(staging, name, number);
+    if (one === 'of_another' || isAway(one?.state)) continue;
+    found = one;
+    break;
   }
   found ??= await loadDocument(control, keys.oldControl, staging);
   return toRestored(found);

@@ -2,10 +2,10 @@ import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { tooManyRejects } from '../../../config/manifest/manifest.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { type Control, control } from '../../state/control.ts';
+import { type Control, loadControlAt } from '../../state/control.ts';
 import { loadDocument } from '../../state/document.ts';
 import { layout, scheduleLayout } from '../../state/keys.ts';
-import { listMigrations, loadEpoch, loadMigration } from '../../state/migrations.ts';
+import { listMigrations, loadEpoch, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addAttempt, beginNotices, listAttempts } from '../../state/notices/notices.ts';
 import { findNewestNumber } from '../../state/numbered.ts';
 import { loadRun } from '../../state/schedules/runs.ts';
@@ -139,7 +139,10 @@ const listLast = (newest: number): number[] =>
 
 function toStateItem({ staging }: TellingStore, name: string, number: number): Item {
   const keys = layout(name);
-  const load = () => loadDocument(control, keys.control(number), staging);
+  const load = async () => {
+    const found = await loadControlAt(staging, name, number);
+    return found === 'of_another' ? undefined : found;
+  };
   return {
     folder: keys.notices,
     number,
@@ -149,7 +152,7 @@ function toStateItem({ staging }: TellingStore, name: string, number: number): I
       const state = await load();
       if (!record || !state) return undefined;
       const { id: migrationId, destination } = record;
-      const end = await loadEnd(staging, name, state);
+      const end = await loadEnd(staging, record, state);
       return toStateMessage({ migration: name, migrationId, destination, number, control: state, ...end });
     },
   };
@@ -158,12 +161,15 @@ function toStateItem({ staging }: TellingStore, name: string, number: number): I
 /** What the report of a state's epoch says; a later epoch removes it. */
 async function loadEnd(
   staging: TellingStore['staging'],
-  name: string,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
   { state, epoch }: Control,
 ): Promise<Pick<StateFacts, 'report' | 'tooManyRejects'>> {
   const nothing = { report: undefined, tooManyRejects: false };
   if (epoch === undefined || (state !== 'finished' && state !== 'stopped')) return nothing;
-  const found = await loadDocument(report, layout(name).report(epoch), staging);
+  const keys = layout(name);
+  const found =
+    (await loadDocument(report, keys.report(epoch, id), staging)) ??
+    (await loadDocument(report, keys.report(epoch), staging));
   if (!found) return nothing;
   const { counts, balanced, unfinished } = found;
   const opened = await loadEpoch(staging, name, epoch);

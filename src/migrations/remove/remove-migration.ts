@@ -4,7 +4,7 @@ import { ConfigError } from '../../lib/errors.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout, ledgerLayout, parseRecordKey, toPlacesKey } from '../../state/keys.ts';
+import { isOwnReport, layout, ledgerLayout, parseRecordKey, toPlacesKey } from '../../state/keys.ts';
 import { forgetLedger, type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
 import { markLedgerMoved } from '../../state/ledger/moved.ts';
 import { listMigrations, listSlices, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
@@ -85,7 +85,7 @@ export async function removeMigration(
   };
   if (!forget) await enterFacts(name, facts);
   const at = now().toISOString();
-  const entered = await applyEvent(staging, name, { kind: 'remove' }, { reason: `removed at ${at}`, at });
+  const entered = await applyEvent(staging, record, { kind: 'remove' }, { reason: `removed at ${at}`, at });
   if (entered.kind === 'enter')
     await store.askRedis((redis) => mirrorControl(redis, record.id, entered)).catch(() => {});
   // Who writes a part looks at its epoch afterwards: what this removal does not list must find it over.
@@ -115,11 +115,14 @@ function createIsKept(record: MigrationRecord, keepRejects: boolean): (key: stri
   const keys = layout(record.name);
   const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
   // Receipts hold counts alone, and tell the ledger which facts there were.
-  const states = [keys.controls, keys.oldControl, keys.notices, keys.reports, keys.oldReport];
+  const states = [keys.controls, keys.oldControl, keys.notices, keys.oldReport];
   // And what a replay has in its books, that no other one sends it again.
   const origins = [...listSlices(record)].map(keys.originsOfSlice);
   const kept = [...states, keys.receipts, ...origins, keys.factsRemoved, ...rejects];
-  return (key) => kept.some((each) => key.startsWith(each));
+  return (key) =>
+    kept.some((each) => key.startsWith(each)) ||
+    // That of a migration which had the name before may name persons.
+    (key.startsWith(keys.reports) && isOwnReport(key, record.id));
 }
 
 /** Whether a removal that was begun got to its end: it takes from staging what goes, and then from Redis. */

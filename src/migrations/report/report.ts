@@ -6,8 +6,8 @@ import { sentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
-import { loadLatestEpochNumber } from '../../state/migrations.ts';
-import { findNewestNumber } from '../../state/numbered.ts';
+import { identify, loadLatestEpochNumber } from '../../state/migrations.ts';
+import { findNewestOwn } from '../../state/numbered.ts';
 import { loadPersons, type SentPersons } from '../persons/load-persons.ts';
 
 const count = z.number().int().nonnegative();
@@ -113,7 +113,7 @@ function withRelease(stored: Report, { isHeld, releasedBy }: SentPersons): Repor
 /** Undefined where the latest epoch has none; an epoch that left nothing but a report was removed since. */
 export async function findReportKey(staging: Staging, name: string): Promise<string | undefined> {
   const keys = layout(name);
-  const newest = await findNewestNumber(staging, keys.reports);
-  if (newest === 0) return keys.oldReport;
-  return newest >= (await loadLatestEpochNumber(staging, name)) ? keys.report(newest) : undefined;
+  const newest = await findNewestOwn(staging, keys.reports, (await identify(staging, name)).id);
+  if (!newest) return keys.oldReport;
+  return newest.number >= (await loadLatestEpochNumber(staging, name)) ? newest.key : undefined;
 }

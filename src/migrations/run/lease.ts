@@ -157,7 +157,7 @@ export async function acquireLease(
 
   let epoch: number;
   try {
-    const before = await loadNewestControl(staging, record.name);
+    const before = await loadNewestControl(staging, record);
     const { kind } = await decideStored(staging, record.name, event, before.control);
     if (kind === 'stay') assertContinues(before.control?.state);
     // After the number of the epoch was fixed: whoever runs the migration from here on takes that number.
@@ -181,7 +181,7 @@ export async function acquireLease(
       if (known !== 0) epoch = await open(known + 1);
     }
     const running = { state: 'running', reason: '', at, epoch } as const;
-    const entered = await enterRunning(staging, record.name, before, { running, assertLatest });
+    const entered = await enterRunning(staging, record, before, { running, assertLatest });
     await mirrorControl(redis, record.id, entered);
     assertContinues(entered.state);
   } catch (error) {
@@ -208,7 +208,7 @@ export async function acquireLease(
       throw new RedisWipedError('Redis holds the lease of another process');
     },
     async assertNotHeld() {
-      assertContinues((await loadControl(staging, record.name))?.state);
+      assertContinues((await loadControl(staging, record))?.state);
     },
     async finish() {
       await redis.pexpire(key, FINISHED_KEPT_MS);
@@ -229,7 +229,7 @@ export async function acquireLease(
  */
 async function enterRunning(
   staging: Staging,
-  name: string,
+  record: MigrationRecord,
   before: NumberedControl,
   {
     running,
@@ -238,8 +238,8 @@ async function enterRunning(
 ): Promise<{ readonly state: Control['state']; readonly number: number }> {
   for (let newest = before; ; ) {
     const number = newest.number + 1;
-    if (await addControl(staging, name, { number, control: running })) return { state: 'running', number };
-    newest = await loadNewestControl(staging, name);
+    if (await addControl(staging, record, { number, control: running })) return { state: 'running', number };
+    newest = await loadNewestControl(staging, record);
     const { state = 'running', epoch } = newest.control ?? {};
     if (epoch === running.epoch) return { state, number: newest.number }; // its response was lost
     await assertLatest();

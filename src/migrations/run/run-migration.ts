@@ -167,11 +167,13 @@ async function runEpoch(
   };
 
   await assertRunning();
-  const before = await loadProgressNote(staging, record.name).catch(() => undefined);
-  await removeOfOlderEpochs(staging, record.name, epoch);
+  const before = await loadProgressNote(staging, record).catch(() => undefined);
+  await removeOfOlderEpochs(staging, record, epoch);
   board.setPhase('stage');
   const toNote = createNotes(before, deps);
-  const note = keepProgressNote(staging, { name: record.name, epoch }, () => toNote(board.getStatus()));
+  const note = keepProgressNote(staging, { name: record.name, id: record.id, epoch }, () =>
+    toNote(board.getStatus()),
+  );
   const feed = createPartFeed((part) => board.addPart(part.records));
   const judgeVolume = () => assertCounted(record, lease, board, deps);
   const stager = await deps.startStaging(feed);
@@ -197,16 +199,11 @@ async function runEpoch(
   const report = await importAll().finally(() => note.close());
   board.setPhase('report');
   await assertRunning();
-  await staging.put(layout(record.name).report(epoch), encodeDocument(report));
+  await staging.put(layout(record.name).report(epoch, record.id), encodeDocument(report));
   if (failures.length > 0) await noteStopped(record, lease, `${failures.length} failed for good`, deps);
   else if (!report.balanced) await noteStopped(record, lease, explainImbalance(report), deps);
   else {
-    await applyEvent(
-      staging,
-      record.name,
-      { kind: 'finish', epoch },
-      { reason: '', at: now().toISOString() },
-    );
+    await applyEvent(staging, record, { kind: 'finish', epoch }, { reason: '', at: now().toISOString() });
     // Nothing of a finished migration stays in Redis for ever.
     const forgotten = [lease.finish(), queue.forget(toJobIdPrefix(record))];
     await settleWithin(Promise.allSettled(forgotten), FORGET_WITHIN_MS);
@@ -287,14 +284,14 @@ async function noteStopped(
 ): Promise<void> {
   const note = async () => {
     const event = { kind: 'stop', epoch } as const;
-    const entered = await applyEvent(staging, name, event, { reason, at: now().toISOString() });
+    const entered = await applyEvent(staging, { id, name }, event, { reason, at: now().toISOString() });
     if (entered.kind !== 'enter') return;
     await settleWithin(mirrorControl(redis, id, entered), REDIS_WITHIN_MS);
   };
   const makeRoom = async (error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
     // A full disk has room for this once a document is gone that only informs.
-    await staging.remove(layout(name).progress(epoch));
+    await staging.remove(layout(name).progress(epoch, id));
     await note();
   };
   // Staging may be what is down; the run ends all the same.

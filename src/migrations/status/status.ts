@@ -67,10 +67,10 @@ export async function createMigrationReader(store: MigrationStore, name: string)
         () => undefined,
       );
   const readFacts = async ({ record, readTotals }: Seen): Promise<StatusFacts & ControlAt> => {
-    const { control, number } = await loadNewestControl(staging, name);
+    const { control, number } = await loadNewestControl(staging, record);
     const leased = shouldRun(control) ? await isLeased(record) : false;
     const totals = await readTotals(); // before the note, which may know more
-    const note = await loadProgressNote(staging, name);
+    const note = await loadProgressNote(staging, record);
     const webhook = await findWebhookTrouble(staging, name);
     return { record, control, controlNumber: number, isLeased: leased, note, totals, webhook };
   };
@@ -118,7 +118,7 @@ function openSeen(staging: Staging, name: string, record: MigrationRecord) {
     const of = `${controlNumber} ${control?.at}`;
     // Held persons are sent by another migration.
     if (known?.of === of && !known.report?.people.held) return known;
-    const history = await loadHistory(staging, name);
+    const history = await loadHistory(staging, record);
     const report = control && !shouldRun(control) ? await loadStoredReport(staging, name) : undefined;
     known = { of, history, report };
     return known;

@@ -212,7 +212,12 @@ describe('the webhook', () => {
   it('tells a state that the lifecycle entered', async () => {
     await tellAll();
     await enter('running');
-    await applyEvent(staging, 'shop', { kind: 'pause' }, { reason: 'lunch', at: now().toISOString() });
+    await applyEvent(
+      staging,
+      { id: 'id-1', name: 'shop' },
+      { kind: 'pause' },
+      { reason: 'lunch', at: now().toISOString() },
+    );
     await createProcess().tellMigration('shop', never);
     expect(told()).toEqual(['id-1_1 migration.started', 'id-1_2 migration.paused']);
   });

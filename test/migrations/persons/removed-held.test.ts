@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
-import { applyEvent } from '../../../src/migrations/life-store.ts';
+import { cancelMigration } from '../../../src/migrations/control.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { createRecord, loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
@@ -37,8 +37,7 @@ const forget = (name: string, runtime = bench.runtime) =>
   removeMigration(runtime, name, { forget: true, resolveLedger: () => expect.unreachable() });
 const find = async (...names: string[]) =>
   (await findHeld(bench.runtime.staging, { kind: 'names', names })) ?? expect.fail('nothing is held');
-const cancel = (name: string) =>
-  applyEvent(bench.runtime.staging, name, { kind: 'cancel' }, { reason: '', at: new Date().toISOString() });
+const cancel = (name: string) => cancelMigration(bench.runtime, name, '');
 
 it('a release that finds one of its migrations removed ends, and the others are sent without it', async () => {
   const held = await find('h1', 'h2');

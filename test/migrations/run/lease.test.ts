@@ -221,7 +221,7 @@ describe('acquiring the lease of a migration', () => {
 
   const at = '2024-01-01T00:00:00.000Z';
   const cancel = () =>
-    applyEvent(createFolderStaging(folder), record.name, { kind: 'cancel' }, { reason: 'enough', at });
+    applyEvent(createFolderStaging(folder), record, { kind: 'cancel' }, { reason: 'enough', at });
 
   /** Calls `interlude` once, just before the next state is created. */
   const beforeControl = (interlude: () => Promise<unknown>): Staging => {
@@ -286,7 +286,7 @@ describe('acquiring the lease of a migration', () => {
       const staging = beforeControl(async () => {
         successor = await take({ kind: 'resume' });
       });
-      const late = applyEvent(staging, record.name, { kind, epoch: first.epoch }, { reason: 'late', at });
+      const late = applyEvent(staging, record, { kind, epoch: first.epoch }, { reason: 'late', at });
       await expect(late).rejects.toThrow(FencedOutError);
       expect(await loadControl(staging, record.name)).toMatchObject({ state: 'running', epoch: 2 });
       await successor?.assertRunning();
@@ -297,7 +297,7 @@ describe('acquiring the lease of a migration', () => {
     const first = await take();
     const stopped = await applyEvent(
       createFolderStaging(folder),
-      record.name,
+      record,
       { kind: 'stop', epoch: first.epoch },
       { reason: 'stopped', at },
     );
@@ -312,7 +312,7 @@ describe('acquiring the lease of a migration', () => {
     const { epoch } = await take();
     const staging = beforeControl(cancel);
     const stop = { kind: 'stop', epoch } as const;
-    const entered = await applyEvent(staging, record.name, stop, { reason: 'stopped', at });
+    const entered = await applyEvent(staging, record, stop, { reason: 'stopped', at });
     expect(entered).toEqual({ kind: 'stay' });
     expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled' });
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StopError, UnableError } from '../../../src/lib/errors.ts';
 import { pauseMigration } from '../../../src/migrations/control.ts';
-import { applyEvent } from '../../../src/migrations/life-store.ts';
+import { applyEvent, requireMigration } from '../../../src/migrations/life-store.ts';
 import { assertNotRemoved, loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
@@ -512,7 +512,7 @@ describe('an operator', () => {
     await assertNotRemoved(runtime.staging, 'handled');
     await applyEvent(
       runtime.staging,
-      'handled',
+      await requireMigration(runtime.staging, 'handled'),
       { kind: 'remove' },
       { reason: '', at: at(400).toISOString() },
     );

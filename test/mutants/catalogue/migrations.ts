@@ -147,7 +147,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'ZC3',
     what: 'the report of an older epoch is read',
     file: 'src/migrations/report/report.ts',
-    edits: [['newest >= (await loadLatestEpochNumber(staging, name))', 'newest >= 0']],
+    edits: [['newest.number >= (await loadLatestEpochNumber(staging, name))', 'newest.number >= 0']],
     tests: ['test/migrations/report/stored-report.test.ts'],
   },
   {
@@ -156,8 +156,8 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/life-store.ts',
     edits: [
       [
-        'if (await addControl(staging, name, { number, control: { state, reason, at, ...of } }))',
-        'if (await addControl(staging, name, { number, control: { state, reason, at, ...of } }) || number > 0)',
+        'if (await addControl(staging, record, { number, control: { state, reason, at, ...of } }))',
+        'if (await addControl(staging, record, { number, control: { state, reason, at, ...of } }) || number > 0)',
       ],
     ],
     tests: ['test/migrations/run/lease.test.ts'],

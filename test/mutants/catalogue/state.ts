@@ -2,6 +2,20 @@ import type { Mutant } from '../mutant.ts';
 
 export const STATE_MUTANTS: readonly Mutant[] = [
   {
+    id: 'LIFE-1',
+    what: 'a state that a removed migration entered taken for that of the next one of its name',
+    file: 'src/state/control.ts',
+    edits: [["owner === id ? value : 'of_another'", "owner === '' ? 'of_another' : value"]],
+    tests: ['test/migrations/removed-at-the-end.test.ts'],
+  },
+  {
+    id: 'LIFE-2',
+    what: 'the report of a removed migration taken for that of the next one of its name',
+    file: 'src/state/keys.ts',
+    edits: [["(id === undefined ? '' : `-${id.slice(0, 8)}`)", "(id === '' ? id : '')"]],
+    tests: ['test/migrations/removed-at-the-end.test.ts'],
+  },
+  {
     id: 'SN1',
     what: 'parts lie below the name of their migration, not its id',
     file: 'src/state/keys.ts',
@@ -12,7 +26,7 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     id: 'SN6',
     what: 'a worker of a removed migration replaces what another one of its name left',
     file: 'src/state/keys.ts',
-    edits: [['(partsById ? `${segment}-${id.slice(0, 8)}` : segment)', 'segment']],
+    edits: [['(partsById ? `${segment}${toOwn(id)}` : segment)', 'segment']],
     tests: ['test/state/part-store.test.ts'],
   },
   {
@@ -249,7 +263,7 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     id: 'RM2',
     what: 'what a worker of a forgotten migration writes late stays with another of its name',
     file: 'src/state/part-store.ts',
-    edits: [['record?.id !== id || ', 'record === undefined || id === "" || ']],
+    edits: [['record?.id !== own.id || ', 'record === undefined || own.id === "" || ']],
     tests: ['test/state/part-store.test.ts'],
   },
   {
