@@ -54,7 +54,8 @@ export async function planMigration(
     staging: { location: staging.location, ...(await planSpace(staging, files)) },
   };
   try {
-    const pass = full && (await planFull(staging, manifest, files, { ...full, findPlace, now }));
+    const pass =
+      full && (await planFull(staging, manifest, files, { ...full, findPlace, now, clock: context.now }));
     const judged = pass ? { ...plan, events: { count: pass.report.events.sent, exact: true } } : plan;
     return {
       kind: 'planned',

@@ -13,6 +13,7 @@ import {
   parseKnownName,
   parseMigrationName,
   parseNumberedKey,
+  parsePlanRun,
   parseRangeKey,
   parseReceiptKey,
   parseRecordKey,
@@ -28,8 +29,10 @@ import {
   toMergesKey,
   toPartId,
   toPartsPrefix,
+  toPlanAliveKey,
   toPlanFactsPrefix,
   toPlanPrefix,
+  toPlanRunPrefix,
   toRangeId,
   toRangeKey,
   toResolvedFactsKey,
@@ -244,6 +247,9 @@ describe('keys of staging, as earlier versions stored them', () => {
   it('of a budget and of a plan, which belong to no migration', () => {
     expect(toBudgetKey('0123456789abcdef')).toBe('_budgets/0123456789abcdef.json');
     expect(toPlanPrefix('shop')).toBe('_plans/shop/');
+    expect(toPlanRunPrefix('shop', '0a1b')).toBe('_plans/shop/0a1b/');
+    expect(toPlanAliveKey('_plans/shop/0a1b/')).toBe('_plans/shop/0a1b/alive.json');
+    expect(parsePlanRun('shop', '_plans/shop/0a1b/parts/1/00000.json')).toBe('0a1b');
     expect(toPlanFactsPrefix('_plans/shop/')).toBe('_plans/shop/people/');
   });
 

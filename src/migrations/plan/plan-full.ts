@@ -8,9 +8,7 @@ import type { FindPlace } from '../../lib/places.ts';
 import { limitToStored } from '../../pipeline/limit-to-stored.ts';
 import { getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
-import { toPlanPrefix } from '../../state/keys.ts';
 import { findLedger } from '../../state/ledger/ledger.ts';
-import { clearStaging } from '../../state/migrations.ts';
 import { createManifestMap } from '../manifest/create-maps.ts';
 import { readPlanHashKey } from '../manifest/hash-key.ts';
 import { createManifestStamp } from '../manifest/stamps.ts';
@@ -19,6 +17,7 @@ import type { Report } from '../report/report.ts';
 import { resolveLedger } from '../resolve-destination.ts';
 import { addBatch, type EventTimes, TimeCounts } from './event-times.ts';
 import { fullPass } from './full-pass.ts';
+import { withScratch } from './scratch.ts';
 
 export interface PlanFullOptions {
   /** For the variable that names the project key, by which the ledger of the destination is found. */
@@ -49,16 +48,19 @@ export async function planFull(
     signal,
     findPlace,
     now,
+    clock,
     onBegin,
     onProgress,
-  }: PlanFullOptions & { readonly findPlace?: FindPlace | undefined; readonly now: Date },
+  }: PlanFullOptions & {
+    readonly findPlace?: FindPlace | undefined;
+    readonly now: Date;
+    readonly clock: () => Date;
+  },
 ): Promise<FullPlan> {
-  // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
-  const scratch = toPlanPrefix(manifest.name);
   const times = new TimeCounts();
   onBegin?.();
-  try {
-    await clearStaging(staging, scratch); // an earlier one may have been killed
+  // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
+  return withScratch(staging, manifest.name, clock, async (scratch) => {
     const { totals, people, syntheticEvents } = await fullPass({
       staging,
       scratch,
@@ -99,7 +101,5 @@ export async function planFull(
       lostObjects: [],
     });
     return { report, times: times.toEventTimes(manifest.source.timezone, true) };
-  } finally {
-    await clearStaging(staging, scratch);
-  }
+  });
 }

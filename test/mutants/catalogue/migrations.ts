@@ -335,6 +335,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/top-ups-at-once.test.ts'],
   },
   {
+    id: 'PF1',
+    what: 'two full plans of one name share their working data',
+    file: 'src/state/keys.ts',
+    edits: [['`${toPlanPrefix(name)}${run}/`', '`${toPlanPrefix(name)}${run.slice(0, 0)}`']],
+    tests: ['test/migrations/plan/plans-at-once.test.ts'],
+  },
+  {
     id: 'TU2',
     what: 'a producer runs another migration that has the name by now',
     file: 'src/migrations/run/lease.ts',
