@@ -19,7 +19,7 @@ import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } 
 import { assertNotTakenOver } from './rejects/begun-replay.ts';
 import type { Report } from './report/report.ts';
 import { resolveLedger } from './resolve-destination.ts';
-import { ControlError, FilesAddedError } from './run/lease.ts';
+import { ControlError, FilesAddedError, ManifestEditedError } from './run/lease.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
 import type { Failure } from './run/scheduler.ts';
@@ -125,7 +125,8 @@ export async function resumeMigration(
 
 /**
  * Runs a prepared migration to its end. Where another process took files in before this one got the lease, it is prepared
- * again, as staging has it: whoever was first decided with which others each file is staged.
+ * again, as staging has it: whoever was first decided with which others each file is staged. So is a resume where another
+ * process ran the migration with other limits, approval or settings since it read them.
  */
 export async function runPrepared(
   runtime: MigrationRuntime,
@@ -139,8 +140,9 @@ export async function runPrepared(
   try {
     for (let ready = prepared; ; ) {
       const result = await runConnected(runtime, ready, cause, options);
-      if (result !== 'files_added') return result;
-      ready = await prepareMigration(runtime, ready, 'leave', { allowEmpty: true });
+      if (result !== 'files_added' && result !== 'manifest_edited') return result;
+      const loaded = result === 'files_added' ? ready : await loadStoredManifest(runtime.staging, name);
+      ready = await prepareMigration(runtime, loaded, 'leave', { allowEmpty: true });
     }
   } catch (error) {
     return toInterruption(error, {
@@ -161,7 +163,7 @@ async function runConnected(
   prepared: Prepared,
   cause: Parameters<typeof runPrepared>[2],
   { signal: stop, importHere, acceptRefusals = false, onStatus }: RunOptions,
-): Promise<RunResult | 'files_added'> {
+): Promise<RunResult | 'files_added' | 'manifest_edited'> {
   const { record, manifest, baseDir, slices, allowed } = prepared;
   const ledger = toEpochLedger(manifest, runtime);
   const signal = AbortSignal.any([stop, runtime.failed]);
@@ -217,6 +219,7 @@ async function runConnected(
     return toResult(prepared, end);
   } catch (error) {
     if (error instanceof FilesAddedError) return 'files_added';
+    if (error instanceof ManifestEditedError) return 'manifest_edited';
     throw error;
   } finally {
     signal.removeEventListener('abort', close);

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
+import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import {
   addControl,
@@ -15,6 +17,7 @@ import {
 } from '../../state/control.ts';
 import {
   type EpochOpening,
+  loadEpoch,
   loadLatestEpochNumber,
   loadMigration,
   type MigrationRecord,
@@ -45,6 +48,9 @@ export class ControlError extends Error {
  * staged must be found again.
  */
 export class FilesAddedError extends Error {}
+
+/** Another process has run the migration with another manifest since the one of a resume was read. */
+export class ManifestEditedError extends Error {}
 
 /** Why a lease is acquired: the events of the lifecycle that open an epoch. */
 export type AcquiringEvent =
@@ -131,7 +137,8 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  * the lifecycle refuses the event, ControlError when a pause or cancel outlived a wiped Redis or came meanwhile, and
  * FencedOutError when another process opened an epoch since this function was called: this process may have
  * slept longer than its lease lasts, and the other may even have finished the migration. Throws FilesAddedError, with
- * nothing written, where staging has other files than `record`.
+ * nothing written, where staging has other files than `record`, and ManifestEditedError where a resume would run another
+ * manifest than that of the last epoch.
  */
 export async function acquireLease(
   record: MigrationRecord,
@@ -162,6 +169,7 @@ export async function acquireLease(
     if (kind === 'stay') assertContinues(before.control?.state);
     // After the number of the epoch was fixed: whoever runs the migration from here on takes that number.
     await assertAsStored(staging, record);
+    if (event.kind === 'resume' && latest > 0) await assertNotEdited(staging, record.name, latest, opening);
     const at = now().toISOString();
     const open = async (number: number) => {
       const document = { openedAt: at, producer: token, ...opening };
@@ -258,6 +266,21 @@ async function assertAsStored(staging: Staging, record: MigrationRecord): Promis
       return own?.fileId === fileId && own.slice === slice && own.latest === latest;
     });
   if (!isSame) throw new FilesAddedError(`files were taken into migration "${record.name}" meanwhile`);
+}
+
+async function assertNotEdited(
+  staging: Staging,
+  name: string,
+  latest: number,
+  { manifest, baseDir }: EpochOpening,
+): Promise<void> {
+  const last = await loadEpoch(staging, name, latest);
+  const own = canonicalJson(JSON.parse(JSON.stringify(manifest)));
+  const isSame = (stored: unknown) => canonicalJson(stored) === own;
+  // With the defaults of this version, as it was read.
+  const isAsRead = () => isSame(parseStoredManifest(last?.manifest, staging.location));
+  if (!last || (last.baseDir === baseDir && (isSame(last.manifest) || isAsRead()))) return;
+  throw new ManifestEditedError(`migration "${name}" was run with another manifest meanwhile`);
 }
 
 function assertContinues(state: Control['state'] | undefined): void {

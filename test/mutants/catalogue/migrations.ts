@@ -335,6 +335,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/top-ups-at-once.test.ts'],
   },
   {
+    id: 'EDIT-1',
+    what: 'a resume runs with the limits of before an edit',
+    file: 'src/migrations/run/lease.ts',
+    edits: [["if (event.kind === 'resume' && latest > 0)", "if (event.kind === 'resume' && latest < 0)"]],
+    tests: ['test/migrations/edited-meanwhile.test.ts'],
+  },
+  {
     id: 'PF1',
     what: 'two full plans of one name share their working data',
     file: 'src/state/keys.ts',
