@@ -96,7 +96,10 @@ export const layout = (name: string) => {
     endedTurnOf: (turn: number) => `${prefix}people/ended/${toOrdinal(turn)}/`,
     endedTurn: (turn: number, epoch: number) =>
       `${prefix}people/ended/${toOrdinal(turn)}/${toOrdinal(epoch)}${JSON_END}`,
-    /** Names the migration that sent what this one held. */
+    /** Each names a migration that sent what this one held, and the turn in which it did. */
+    releases: `${prefix}people/released/`,
+    releasedIn: (by: string, turn: number) => `${prefix}people/released/${by}/${toOrdinal(turn)}${JSON_END}`,
+    /** What earlier versions kept in place of these: the last one. */
     released: `${prefix}people/released${JSON_END}`,
     atTurn: (turn: number) => turnLayout(`${prefix}people/work/${toOrdinal(turn)}/`),
   };

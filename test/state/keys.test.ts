@@ -90,6 +90,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       endedTurnOf: keys.endedTurnOf(7),
       atTurn: undefined,
       topUp: keys.topUp(12),
+      releasedIn: keys.releasedIn('shop.persons-1', 7),
       verification: keys.verification(3),
       control: keys.control(3),
       report: keys.report(2),
@@ -98,6 +99,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       ownProgress: keys.progress(2, 'a0b1c2d3-4e5f'),
     }).toEqual({
       prefix: 'shop.2024/',
+      releases: 'shop.2024/people/released/',
+      releasedIn: 'shop.2024/people/released/shop.persons-1/00000007.json',
       record: '_migrations/shop.2024.json',
       controls: 'shop.2024/control/',
       notices: 'shop.2024/notices/',

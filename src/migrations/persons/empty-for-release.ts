@@ -7,7 +7,7 @@ import { loadRebuiltAt, loadVersionsNumber } from '../../state/ledger/versions.t
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { haveSaidAll } from './facts-of.ts';
 import { makeAgain } from './rebuild-ledger.ts';
-import { turnPlan } from './turn.ts';
+import { listReleases, turnPlan } from './turn.ts';
 
 /*
  * What held migrations said one after the other is kept by the ledger, although the whole of it may say another thing: a
@@ -42,7 +42,7 @@ export async function emptyForRelease(
 /** Whether anything that a migration says of persons may have been sent, by itself or by another one. */
 async function mayHaveSent(staging: Staging, name: string): Promise<boolean> {
   const keys = layout(name);
-  if (await staging.get(keys.released)) return true;
+  if ((await listReleases(staging, name, loadIfWhole)).length > 0) return true;
   for await (const _ of staging.list(keys.folded)) return true; // as version 0.1.0 kept it
   for await (const { key } of staging.list(keys.turns)) {
     if (parseTurnKey(key) === undefined) continue;

@@ -5,14 +5,14 @@ import { mergePersonsTally, personsTally } from '../../identity/persons-tally.ts
 import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { listDocuments, loadDocument } from '../../state/document.ts';
 import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
-import { listEndedEpochs, listEndedTurns, loadTurnPlan, released } from './turn.ts';
+import { listEndedEpochs, listEndedTurns, listReleases, loadTurnPlan } from './turn.ts';
 
 /** What a migration sent about persons and groups, over all of its turns. */
 export interface SentPersons {
   readonly sent: SentRange;
   /** They were held back, and nobody has released them. */
   readonly isHeld: boolean;
-  /** Migration that sent what this one held. */
+  /** Names of the migrations that sent what this one held, with commas between. */
   readonly releasedBy: string | undefined;
   /** Objects that said what a turn came to, and are gone: what was sent in it is not among `sent`. */
   readonly lost: readonly string[];
@@ -22,7 +22,6 @@ export interface SentPersons {
 const earlierResolved = z.strictObject({ findings: z.array(factsIndex), people: personsTally });
 
 export async function loadPersons(staging: Staging, name: string): Promise<SentPersons> {
-  const keys = layout(name);
   let sum = emptySentRange();
   let heldAt = 0;
   let turns = 0;
@@ -36,8 +35,10 @@ export async function loadPersons(staging: Staging, name: string): Promise<SentP
   }
   const lost = await listLost(staging, name);
   if (turns === 0 && lost.length === 0) sum = await loadEarlier(staging, name);
-  const release = await loadDocument(released, keys.released, staging);
-  return { sent: sum, isHeld: heldAt > (release?.turn ?? 0), releasedBy: release?.by, lost };
+  const releases = (await listReleases(staging, name)).filter((one) => one !== undefined);
+  const releasedBy = [...new Set(releases.map(({ by }) => by))].join(', ');
+  const isHeld = heldAt > (releases.at(-1)?.turn ?? 0);
+  return { sent: sum, isHeld, releasedBy: releasedBy === '' ? undefined : releasedBy, lost };
 }
 
 /** A ledger knows that a turn ended only after what it came to was written. */

@@ -114,7 +114,7 @@ async function listHeld(
       const { releasedBy } = await loadPersons(staging, name);
       if (releasedBy !== undefined)
         released.push(
-          `migration "${name}" holds no persons: migration "${releasedBy}" has sent them; its report says which`,
+          `migration "${name}" holds no persons: they were sent by ${releasedBy}, whose report says which`,
         );
       else if (await saysNothing(staging, name)) without.push(name);
       else throw holdsNone(name);

@@ -42,7 +42,7 @@ import { atTurn } from './ledger-at-turn.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { findSameProject, isProjectForgotten, type SameProject } from './same-project.ts';
-import { findEndedTurn, listTurnsThatCount, released, turnPlan } from './turn.ts';
+import { findEndedTurn, listReleases, listTurnsThatCount, turnPlan } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;
@@ -210,8 +210,7 @@ export async function findSent(
     turns.push(ended?.facts);
     wasRefused ||= !ended || countRefused(ended.result) > 0;
   }
-  if (await staging.get(keys.released)) {
-    const release = await loadIfWhole(released, keys.released, staging);
+  for (const release of await listReleases(staging, name, loadIfWhole)) {
     turns.push(release?.facts);
     const ended = release && (await findEndedTurn(staging, release.by, release.turn));
     wasRefused ||= ended !== undefined && countRefused(ended.result) > 0;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { hasItsSample, sentRange } from '../../identity/sent-range.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../../state/document.ts';
-import { layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
+import { isDocument, layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
 
 /** One turn of a migration at its ledger. */
 export const turnPlan = z.strictObject({
@@ -48,12 +48,33 @@ const endedTurn = z.strictObject({
 export type EndedTurn = z.infer<typeof endedTurn>;
 
 /** Which migration sent the persons of a held one, and in which turn. */
-export const released = z.strictObject({
+const released = z.strictObject({
   by: z.string(),
   turn: z.number().int().positive(),
   /** Fingerprint of the held migration's facts. */
   facts: z.string().exactOptional(),
 });
+type Released = z.infer<typeof released>;
+
+/** May be called again. Each release has its own document, so that of two that overlap both are known. */
+export async function noteRelease(staging: Staging, name: string, release: Released): Promise<void> {
+  const { by, turn } = release;
+  await staging.put(layout(name).releasedIn(by, turn), encodeDocument(release));
+}
+
+/** The releases of what a migration held, in the order of their turns; undefined in place of what `load` cannot read. */
+export async function listReleases(
+  staging: Staging,
+  name: string,
+  load: typeof loadDocument = loadDocument,
+): Promise<(Released | undefined)[]> {
+  const keys = layout(name);
+  const found: (Released | undefined)[] = [];
+  for (const prefix of [keys.released, keys.releases])
+    for await (const { key } of staging.list(prefix))
+      if (isDocument(key)) found.push(await load(released, key, staging));
+  return found.sort((a, b) => (a?.turn ?? 0) - (b?.turn ?? 0));
+}
 
 /**
  * What the turns of a migration came to, in their order. Each producer writes its own document, and of several about

@@ -66,7 +66,7 @@ export const report = z.strictObject({
     refused: sentRange.shape.refused,
     /** The manifest holds persons back, or too many records were rejected: nothing about them was sent. */
     held: z.boolean().optional(),
-    /** Migration that sent what this one held. */
+    /** Migrations that sent what this one held, with commas between. */
     releasedBy: z.string().optional(),
     /** What said what was sent about persons in earlier turns, and is gone: that is not counted here. */
     lost: z.array(z.string()).optional(),

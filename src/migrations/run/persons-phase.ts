@@ -51,6 +51,7 @@ import {
   type EndedTurn,
   listEndedEpochs,
   listEndedTurns,
+  noteRelease,
   saveTurnPlan,
   type TurnPlan,
 } from '../persons/turn.ts';
@@ -223,8 +224,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
       state,
       receipts: receipts[at],
     });
-    if (name !== record.name)
-      await staging.put(layout(name).released, encodeDocument({ by: record.name, turn, facts: fingerprint }));
+    if (name !== record.name) await noteRelease(staging, name, { by: record.name, turn, facts: fingerprint });
   }
   await clearStaging(staging, keys.prefix);
   return [];

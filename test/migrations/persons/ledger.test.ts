@@ -300,7 +300,7 @@ describe('persons: hold', () => {
     const byAddress = { kind: 'address' as const, address: bench.destination.url };
     expect((await findHeld(staging, byAddress))?.names).toEqual(['h3']);
     const named = (...names: string[]) => findHeld(staging, { kind: 'names', names });
-    await expect(named('h1', 'h3')).rejects.toThrow('migration "h1.persons-1" has sent them');
+    await expect(named('h1', 'h3')).rejects.toThrow('they were sent by h1.persons-1');
     await expect(named('p1')).rejects.toThrow('its manifest does not say `persons: hold`');
     await bench.run('h4', [{ user: 'olga', device: 'watch' }], { ...hold, ...overwrite });
     await expect(findHeld(staging, byAddress)).rejects.toThrow('different settings under people');

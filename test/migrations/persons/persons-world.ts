@@ -81,6 +81,8 @@ export interface PersonsWorld {
   /** Resumes a migration. `releases`: it sends what these hold. */
   send(name: string, options?: SendOptions): Promise<Ended>;
   remove(name: string, options?: { forget?: boolean; kill?: Kill | undefined }): Promise<Ended>;
+  /** Which migrations sent what this one held. */
+  loadReleasedBy(name: string): Promise<string | undefined>;
   /** Puts the ledgers back as `backUp` found them. */
   backUp(): ReadonlyMap<string, Buffer>;
   restore(backup: ReadonlyMap<string, Buffer>): void;
@@ -313,6 +315,7 @@ export function createPersonsWorld({
         await removeMigration(store, name, { forget, resolveLedger: () => access });
       });
     },
+    loadReleasedBy: async (name) => (await loadPersons(outer.staging, name)).releasedBy,
     backUp: () => new Map([...objects].filter(([key]) => key.startsWith(LEDGERS))),
     restore(backup) {
       for (const key of [...objects.keys()]) if (key.startsWith(LEDGERS)) objects.delete(key);

@@ -148,3 +148,16 @@ it('a release that is killed at any call and continued makes the same', async ()
     expect([call, ...world.live.merges()]).toEqual([call, 'a1 → u1']);
   }
 }, 120_000);
+
+it('two releases of which each has a migration that the other one has are both known', async () => {
+  const world = await hold([
+    { name: 'h1', facts: [pair('a1', 'u1', 1)] },
+    { name: 'h2', facts: [pair('a2', 'u2', 2)] },
+    { name: 'h3', facts: [pair('a3', 'u3', 3)] },
+  ]);
+  expect(await world.send('r1', { releases: ['h1', 'h2'] })).toBe('done');
+  expect(await world.send('r2', { releases: ['h2', 'h3'] })).toBe('done');
+  expect(await world.loadReleasedBy('h2')).toBe('r1, r2');
+  expect([await world.loadReleasedBy('h1'), await world.loadReleasedBy('h3')]).toEqual(['r1', 'r2']);
+  expect([...world.live.merges()].sort()).toEqual(['a1 → u1', 'a2 → u2', 'a3 → u3']);
+});

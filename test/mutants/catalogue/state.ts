@@ -9,6 +9,13 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/removed-at-the-end.test.ts'],
   },
   {
+    id: 'RELEASES-1',
+    what: 'of two releases of one migration only the later one is known',
+    file: 'src/state/keys.ts',
+    edits: [['${by}/${toOrdinal(turn)}', '${by.slice(0, 1)}/${toOrdinal(Math.min(turn, 1))}']],
+    tests: ['test/migrations/persons/released-together.test.ts'],
+  },
+  {
     id: 'LIFE-2',
     what: 'the report of a removed migration taken for that of the next one of its name',
     file: 'src/state/keys.ts',
