@@ -14,6 +14,7 @@ import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from
 import { listReceipts } from '../state/receipts.ts';
 import { parseReplayName } from './derived-name.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
+import { assertSameAnswer } from './persons/same-project.ts';
 import { type DestinationDeps, resolveLedger } from './resolve-destination.ts';
 
 interface ComparingRuntime extends DestinationDeps {
@@ -115,6 +116,7 @@ export async function assertSameDevices(runtime: ComparingRuntime, manifest: Man
   if (!access) return;
   try {
     await loadLedger(runtime.staging, access);
+    await assertSameAnswer(runtime.staging, access, toLedgerDestination(manifest));
   } catch (error) {
     // A damaged document is told of where it is used: the events do not need it.
     if (!(error instanceof SourceError)) throw error;

@@ -1,5 +1,14 @@
 import type { Staging } from '../../contract/staging.ts';
-import { isAnyForgotten, isForgotten, type Ledger, loadKnownFacts } from '../../state/ledger/ledger.ts';
+import {
+  explainOtherAnswer,
+  isAnyForgotten,
+  isForgotten,
+  type Ledger,
+  type LedgerAccess,
+  loadKnownFacts,
+  loadSharedDevices,
+} from '../../state/ledger/ledger.ts';
+import { listMigrations } from '../../state/migrations.ts';
 import { loadLastLedger } from './facts-removed.ts';
 import {
   areDeclaredApart,
@@ -56,6 +65,24 @@ export async function findSameProject(
     for (const name of names)
       if (!found.has(name) && (await loadKnownFacts(staging, key, name))) found.add(name);
   return { names: found, ties };
+}
+
+/**
+ * Throws ConfigError where a project that has no ledger under this name or key yet has one under another, which was
+ * decided with another answer about shared devices. One that there is already compares with its own.
+ */
+export async function assertSameAnswer(
+  staging: Staging,
+  access: LedgerAccess,
+  destination: LedgerDestination | undefined,
+): Promise<void> {
+  const { id, sharedDevices: wanted } = access;
+  if (wanted === undefined || !destination || (await loadSharedDevices(staging, id)) !== undefined) return;
+  const { ties } = await findSameProject(staging, await listMigrations(staging), access, destination);
+  for (const other of ties) {
+    const answer = await loadSharedDevices(staging, other);
+    if (answer !== undefined && answer !== wanted) throw explainOtherAnswer(wanted, answer);
+  }
 }
 
 /** Whether what is known of the project was dropped, under whichever of its names and keys (`rm --forget`). */

@@ -46,6 +46,7 @@ import { findOpenSender } from '../persons/lock/open-sender.ts';
 import { listNotedVersions } from '../persons/noted-versions.ts';
 import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { withdrawRefused } from '../persons/refused-records.ts';
+import { assertSameAnswer } from '../persons/same-project.ts';
 import { findSent, takeIn, takeInOthers } from '../persons/take-in.ts';
 import {
   type EndedTurn,
@@ -111,6 +112,8 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
       signal: run.schedulerDeps.signal,
     });
     try {
+      // Of two that begin at once under two names of a project, the lock of its key lets one be the first.
+      await assertSameAnswer(staging, access, persons.destination);
       return await takeTurn(run, lock, await openLedger(staging, access), {
         of,
         fingerprints,

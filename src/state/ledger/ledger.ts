@@ -138,17 +138,24 @@ export async function isAnyForgotten(staging: Staging): Promise<boolean> {
   return false;
 }
 
+/** What the migrations to it were decided with; undefined where there is no ledger of this id, or it is damaged. */
+export async function loadSharedDevices(staging: Staging, id: string): Promise<SharedDevices | undefined> {
+  const document = await loadIfWhole(ledgerDocument, ledgerLayout(id).document, staging);
+  return document && (document.sharedDevices ?? 'none');
+}
+
+export const explainOtherAnswer = (wanted: SharedDevices, pinned: SharedDevices): ConfigError =>
+  new ConfigError(
+    `people.sharedDevices is ${wanted}, and earlier migrations to this project were decided with ${pinned}: a device would be one user's in one migration and another's, or nobody's, in the next. Set people.sharedDevices to ${pinned}`,
+  );
+
 /** Throws ConfigError where the manifest says another thing about shared devices than what was sent before. */
 function toLedger(
   { id, secret, key, sharedDevices: wanted }: LedgerAccess,
   { format, salt, forgottenAt, sharedDevices: pinned = 'none' }: LedgerDocument,
   isMarked: boolean,
 ): Ledger {
-  if (wanted !== undefined && wanted !== pinned) {
-    throw new ConfigError(
-      `people.sharedDevices is ${wanted}, and earlier migrations to this project were decided with ${pinned}: a device would be one user's in one migration and another's, or nobody's, in the next. Set people.sharedDevices to ${pinned}`,
-    );
-  }
+  if (wanted !== undefined && wanted !== pinned) throw explainOtherAnswer(wanted, pinned);
   const hashKey = createHmac('sha256', salt).update(`ids\n${secret}`).digest('hex');
   return {
     id,

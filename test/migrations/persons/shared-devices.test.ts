@@ -41,6 +41,30 @@ it('is decided alike by all migrations to a project: another answer is refused b
 });
 
 it.each([
+  ['its name', 'its key alone'],
+  ['its key alone', 'its name'],
+])('is one answer for a project that was named by %s, and then by %s', async (first, second) => {
+  const name = `tied-${first.replaceAll(' ', '-')}`;
+  const by = (how: string, sharedDevices: string) => {
+    const { project, ...alone } = bench.project(name);
+    return {
+      destination: how === 'its name' ? { ...alone, project } : alone,
+      people: { sharedDevices },
+    };
+  };
+  const device = `tablet-${name}`;
+  await bench.run(`${name}-1`, [{ user: 'ada', device }], by(first, 'first'));
+  bench.takeSent();
+  const next = [{ user: 'cy', device: `phone-${name}` }];
+  await expect(bench.run(`${name}-2`, next, by(second, 'none'))).rejects.toThrow(
+    'Set people.sharedDevices to first',
+  );
+  expect(bench.takeSent().merges).toEqual([]);
+  await bench.run(`${name}-2`, next, by(second, 'first'));
+  expect(bench.takeSent().merges).toEqual([`phone-${name} → cy`]);
+});
+
+it.each([
   ['first', 1, { mergedBefore: 1, setAside: { merged_otherwise: 1 } }],
   ['first', 3, { mergedBefore: 1, setAside: {} }],
   ['last', 1, { mergedBefore: 1, setAside: {} }],

@@ -9,6 +9,13 @@ const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
 
 export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'ANSWER-1',
+    what: 'a project has two answers about shared devices, under its name and under its key',
+    file: 'src/migrations/persons/same-project.ts',
+    edits: [['answer !== undefined && answer !== wanted', 'answer === undefined && answer === wanted']],
+    tests: ['test/migrations/persons/shared-devices.test.ts'],
+  },
+  {
     id: 'LG0',
     what: 'a value that came back has the uuid of its first event',
     file: 'src/identity/fold-persons.ts',
