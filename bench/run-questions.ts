@@ -59,7 +59,7 @@ try {
 
 async function load(events: number): Promise<void> {
   if (!isServer) rmSync(database, { recursive: true, force: true });
-  await loadHistory(db, events, log);
+  await loadHistory(db, events, log, isServer ? database : undefined);
   await db.query('vacuum analyze');
 }
 
