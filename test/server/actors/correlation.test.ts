@@ -48,6 +48,7 @@ onBothDatabases('what goes with converting', (db) => {
               'amount',
               '$process_person_profile',
               '$group_0',
+              '$session_id', // has so many values that those of plan may not be among what is shown
             ],
           });
           const rules = { steps, order, window: window.ms };
