@@ -9,12 +9,15 @@ import { createGeneration, loadRepeats } from '../../state/repeats.ts';
 import { RefusedError, requireMigration } from '../life-store.ts';
 import type { State } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
-import { loadReplayed } from './replayed.ts';
+import { loadReplayed, type Replayed } from './replayed.ts';
 
 export interface RejectReason {
   readonly reason: string;
   readonly count: number;
-  /** Of these, those that no replay has in its books. */
+  /**
+   * Of these, those that no replay has in its books. Where one has some of them, also the records that count as delivered
+   * beside them and that it does not have.
+   */
   readonly left: number;
   /** Place and detail of the first one. */
   readonly example: string;
@@ -43,20 +46,7 @@ export async function listRejects(
   { reason }: { readonly reason?: string | undefined } = {},
 ): Promise<Rejects> {
   const replayed = await loadReplayed(staging, await requireMigration(staging, name));
-  const reasons = new Map<string, { count: number; left: number; example: string }>();
-  const counts = new Map<string, number>();
-  for await (const line of readRejectLines(staging, name)) {
-    if (line.stays || (reason !== undefined && line.reason !== reason)) continue;
-    const by = replayed.find(line);
-    if (by !== undefined) counts.set(by, (counts.get(by) ?? 0) + 1);
-    const known = reasons.get(line.reason) ?? {
-      ...{ count: 0, left: 0 },
-      example: `${formatPlace(line)}: ${line.detail}`,
-    };
-    reasons.set(line.reason, known);
-    known.count += 1;
-    if (by === undefined) known.left += 1;
-  }
+  const { reasons, counts } = await countRejects(staging, name, { replayed, reason });
   const replays: ReplayedBy[] = [];
   for (const { record, state } of replayed.replays) {
     const count = counts.get(record.name);
@@ -71,14 +61,45 @@ export async function listRejects(
   };
 }
 
-/** Rejects of a migration that no replay has. */
+/** Records of a migration that a replay would send. */
 async function countLeft(staging: Staging, record: MigrationRecord): Promise<number | undefined> {
   if (!(await hasRejects(staging, record.name))) return undefined;
   const replayed = await loadReplayed(staging, record);
-  let left = 0;
-  for await (const line of readRejectLines(staging, record.name))
-    if (!line.stays && replayed.find(line) === undefined) left += 1;
-  return left;
+  const { reasons } = await countRejects(staging, record.name, { replayed });
+  return [...reasons.values()].reduce((sum, { left }) => sum + left, 0);
+}
+
+/** Rejects by reason, and by the replay that has them. */
+async function countRejects(
+  staging: Staging,
+  name: string,
+  { replayed, reason }: { readonly replayed: Replayed; readonly reason?: string | undefined },
+) {
+  const reasons = new Map<string, { count: number; left: number; example: string }>();
+  const counts = new Map<string, number>();
+  const staying = new Map<string, number>();
+  for await (const line of readRejectLines(staging, name)) {
+    if (reason !== undefined && line.reason !== reason) continue;
+    const by = replayed.find(line);
+    if (line.stays) {
+      if (by === undefined) staying.set(line.reason, (staying.get(line.reason) ?? 0) + 1);
+      continue;
+    }
+    if (by !== undefined) counts.set(by, (counts.get(by) ?? 0) + 1);
+    const known = reasons.get(line.reason) ?? {
+      ...{ count: 0, left: 0 },
+      example: `${formatPlace(line)}: ${line.detail}`,
+    };
+    reasons.set(line.reason, known);
+    known.count += 1;
+    if (by === undefined) known.left += 1;
+  }
+  // What came since a replay may be what counts as delivered now, and the destination has another record of its id.
+  for (const [of, count] of staying) {
+    const known = reasons.get(of);
+    if (known && known.left < known.count) known.left += count;
+  }
+  return { reasons, counts };
 }
 
 /** A reject, and the replay that has it in its books. */

@@ -277,6 +277,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/rejects'],
   },
   {
+    id: 'RJ20',
+    what: 'a record that came after a replay, and shares an id with what it sent, is not left to be replayed',
+    file: 'src/migrations/rejects/rejects.ts',
+    edits: [['if (known && known.left < known.count) known.left += count;', '']],
+    tests: ['test/migrations/rejects/replay-again.test.ts'],
+  },
+  {
     id: 'RJ4',
     what: 'two attempts at one replay write the same keys',
     file: 'src/pipeline/stage/stage-rejects.ts',
