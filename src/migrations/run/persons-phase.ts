@@ -40,6 +40,7 @@ import { isRemoved } from '../persons/facts-removed.ts';
 import { findRemovedJoins, openEarlierIds } from '../persons/keep-links.ts';
 import { atTurn } from '../persons/ledger-at-turn.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
+import { loadPersons } from '../persons/load-persons.ts';
 import { type LedgerLock, LedgerLockLostError, takeProjectLock } from '../persons/lock/ledger-lock.ts';
 import { noteTurn, type TurnOf, waitForWire } from '../persons/lock/on-wire.ts';
 import { findOpenSender } from '../persons/lock/open-sender.ts';
@@ -347,13 +348,22 @@ function toRefusal(name: string, result: SentRange): Failure {
 
 /**
  * Whether the ledger knows these very facts, and all that was to be sent of them was sent. Where persons are held, a
- * turn of the migration's own must say so: another migration that took it in has noted its facts, but holds nothing.
+ * turn of the migration's own must say so: another migration that took it in has noted its facts, but holds nothing. What
+ * is released must say that it was.
  */
-async function isKnown({ staging, persons }: PersonsRun, ledger: Ledger, facts: Facts): Promise<boolean> {
+async function isKnown(
+  { staging, record, persons }: PersonsRun,
+  ledger: Ledger,
+  facts: Facts,
+): Promise<boolean> {
   for (const [name, fingerprint] of facts.fingerprints) {
     const known = await loadKnownFacts(staging, ledger.id, name);
     if (known?.facts !== fingerprint) return false;
-    if (known.state === 'sent') continue;
+    if (known.state === 'sent') {
+      // Its release noted that last: one that was cut off in between decides once more, and notes it then.
+      if (name !== record.name && (await loadPersons(staging, name)).isHeld) return false;
+      continue;
+    }
     const last = persons.hold ? (await listEndedTurns(staging, name)).at(-1) : undefined;
     if (last?.purpose !== 'note' || last.facts !== fingerprint) return false;
   }

@@ -184,6 +184,9 @@ async function play(
       if (stuck === undefined && !removed.has(name) && !isReleasing(name)) await resume(name);
     if (stuck === undefined) await release();
   }
+  if (stuck === undefined)
+    for (const name of released)
+      expect({ name, isHeld: await world.isHeld(name) }).toEqual({ name, isHeld: false });
   const gone = [...removed].flatMap((name) => saidBy.get(name)?.flat() ?? []);
   return { world, removed: gone, stuck, wasRestored, forgotten };
 }

@@ -83,6 +83,8 @@ export interface PersonsWorld {
   remove(name: string, options?: { forget?: boolean; kill?: Kill | undefined }): Promise<Ended>;
   /** Which migrations sent what this one held. */
   loadReleasedBy(name: string): Promise<string | undefined>;
+  /** Whether its persons are held, and nobody has released them. */
+  isHeld(name: string): Promise<boolean>;
   /** Puts the ledgers back as `backUp` found them. */
   backUp(): ReadonlyMap<string, Buffer>;
   restore(backup: ReadonlyMap<string, Buffer>): void;
@@ -316,6 +318,7 @@ export function createPersonsWorld({
       });
     },
     loadReleasedBy: async (name) => (await loadPersons(outer.staging, name)).releasedBy,
+    isHeld: async (name) => (await loadPersons(outer.staging, name)).isHeld,
     backUp: () => new Map([...objects].filter(([key]) => key.startsWith(LEDGERS))),
     restore(backup) {
       for (const key of [...objects.keys()]) if (key.startsWith(LEDGERS)) objects.delete(key);

@@ -161,3 +161,23 @@ it('two releases of which each has a migration that the other one has are both k
   expect([await world.loadReleasedBy('h1'), await world.loadReleasedBy('h3')]).toEqual(['r1', 'r2']);
   expect([...world.live.merges()].sort()).toEqual(['a1 → u1', 'a2 → u2', 'a3 → u3']);
 });
+
+it('a release that is killed at its end and continued leaves nothing held', async () => {
+  const releases = ['h1', 'h2'];
+  const begin = () =>
+    hold([
+      { name: 'h1', facts: [pair('a1', 'u1', 1)] },
+      { name: 'h2', facts: [pair('a2', 'u2', 2)] },
+    ]);
+  const whole = await begin();
+  expect(await whole.send('r', { releases })).toBe('done');
+  const { calls } = whole;
+  for (let call = calls - 12; call <= calls; call += 1) {
+    const world = await begin();
+    await world.send('r', { releases, kill: { call, after: true } });
+    expect([call, await world.send('r', { releases })]).toEqual([call, 'done']);
+    expect([call, await world.isHeld('h1'), await world.isHeld('h2')]).toEqual([call, false, false]);
+    expect([...world.live.merges()].sort()).toEqual(['a1 → u1', 'a2 → u2']);
+    expect([call, await world.remove('h1')]).toEqual([call, 'done']);
+  }
+});

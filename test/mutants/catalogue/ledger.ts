@@ -184,6 +184,13 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/removed-held.test.ts'],
   },
   {
+    id: 'LG90',
+    what: 'a release that was cut off at its end taken for whole',
+    file: 'src/migrations/run/persons-phase.ts',
+    edits: [['if (name !== record.name && (await loadPersons(staging, name)).isHeld) return false;', '']],
+    tests: ['test/migrations/persons/released-together.test.ts'],
+  },
+  {
     id: 'LG38',
     what: 'persons held up by a release that nobody can continue',
     file: 'src/migrations/persons/send-held.ts',
