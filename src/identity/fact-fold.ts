@@ -8,7 +8,7 @@ import {
   writeFact,
 } from '../state/facts/fact-line.ts';
 import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
-import { KnownId, type Member, NO_MONTH, toStoredMember } from './known-id.ts';
+import { KnownId, type Member, NO_MONTH, toStoredMember, USERS_KEPT } from './known-id.ts';
 import { PersonProperties } from './person-properties.ts';
 
 export interface GroupFold {
@@ -194,7 +194,9 @@ export class FactFold {
   }
 
   #addPair(known: KnownId, kind: PairKind, userId: string, time: string): void {
-    if ((known[kind]?.size ?? 0) >= USERS_KEPT) return;
+    const users = known[kind];
+    // One more than are kept says for good that there are more.
+    if (users !== undefined && users.size > USERS_KEPT && !users.has(userId)) return;
     if (addPair(known, kind, userId, time)) this.#weight += ENTRY_BYTES;
   }
 
@@ -237,9 +239,6 @@ const toMonth = (time: string): number => {
   const year = digit(0) * 1000 + digit(1) * 100 + digit(2) * 10 + digit(3);
   return year * 12 + digit(5) * 10 + digit(6) - 1;
 };
-
-/** Users of one anonymous id that are kept in memory: it is shared by the second one. */
-const USERS_KEPT = 10_000;
 
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;

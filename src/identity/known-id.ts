@@ -9,6 +9,9 @@ import {
 import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
 import { PersonProperties } from './person-properties.ts';
 
+/** Users of one anonymous id that an order is made of; of one with more of them nobody knows whose it is. */
+export const USERS_KEPT = 10_000;
+
 /** All that is known under one id. */
 export class KnownId {
   /** It is the user id of some record. */
@@ -28,6 +31,12 @@ export class KnownId {
   placed: Map<string, string | undefined> | undefined;
   /** Earlier names under which it was seen with the users of `verdicts` and `waitingVerdicts`. */
   named: Set<string> | undefined;
+
+  /** It has more users than are kept: which ones these are depends on the order in which facts were read. */
+  get hasTooMany(): boolean {
+    const { pairs, verdicts, waitingVerdicts } = this;
+    return [pairs, verdicts, waitingVerdicts].some((users) => users !== undefined && users.size > USERS_KEPT);
+  }
 
   /** Its properties, to be added to. */
   open(): PersonProperties {

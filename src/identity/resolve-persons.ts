@@ -75,6 +75,7 @@ export async function resolvePersons(
       placed,
       newestMs: toTimeMs(one.properties?.newestSet ?? ''),
       doubted,
+      hasTooMany: one.hasTooMany,
     };
     const decided = decide(id, users, own, isWaiting(one) ? noting : ledger, tables);
     for (const unmerged of decided.unmerged) {
@@ -241,6 +242,8 @@ interface OwnFacts {
   readonly isRenamed: boolean;
   readonly placed: readonly Placed[];
   readonly doubted: ReadonlySet<string>;
+  /** It has more users than those at hand. */
+  readonly hasTooMany: boolean;
   /** Of its set properties. */
   readonly newestMs: number;
 }
@@ -304,7 +307,7 @@ function enter(
   key: Buffer,
   users: readonly UserSeen[],
   { paired, said, names }: UsersFound,
-  { isUser, isRenamed, placed, doubted, newestMs }: OwnFacts,
+  { isUser, isRenamed, placed, doubted, hasTooMany, newestMs }: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): MergeDecision & Pick<UsersInOrder, 'isOthers'> & { readonly known: IdEntry } {
@@ -317,7 +320,7 @@ function enter(
       ? { users, areAll: true, isOthers: false }
       : orderUsers(
           users,
-          { id: key, known: nameUser(known, placed), hash, table, paired, said },
+          { id: key, known: nameUser(known, placed), hash, table, paired, said, hasTooMany },
           sharedDevices,
         );
   if (table && names.size > 0) enterNames(names, { id: key, hash, table });
@@ -325,6 +328,7 @@ function enter(
     known,
     {
       users: inOrder.users.map(([user]) => hash.id(user)),
+      hasTooMany,
       areAll: inOrder.areAll && !(doubted.size > 0 && users.some(([user]) => doubted.has(user))),
       isUser,
       isRenamed,

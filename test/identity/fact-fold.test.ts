@@ -237,3 +237,27 @@ test('an untouched fold has nothing to keep', () => {
   expect(new FactFold().size).toBe(0);
   expect(encode(new FactFold())).toEqual([]);
 });
+
+test('an id with more users than are kept says so, in whatever order and however often its facts are folded', () => {
+  const visits = Array.from(
+    { length: 10_001 },
+    (_, at): Extract<StoredFact, { kind: 'pair' }> => ({
+      kind: 'pair',
+      anonId: 'kiosk',
+      userId: `user-${at}`,
+      time: `2023-01-0${1 + (at % 9)}`,
+    }),
+  );
+  const fold = (facts: Iterable<StoredFact>) => {
+    const folded = new FactFold();
+    for (const fact of facts) folded.addStored(fact);
+    return folded;
+  };
+  const [first] = visits;
+  if (!first) throw new Error('there are visits');
+  for (const facts of [visits, visits.toReversed(), [...visits, ...visits]])
+    expect(fold(fold(facts).takeStored()).ids.get('kiosk')?.hasTooMany).toBe(true);
+  const most = fold([...visits.slice(1), ...visits.slice(1), { ...first, userId: 'user-1', time: '2022' }]);
+  expect(most.ids.get('kiosk')?.hasTooMany).toBe(false);
+  expect(most.ids.get('kiosk')?.pairs?.get('user-1')).toBe('2022');
+});

@@ -49,6 +49,26 @@ describe('a device of several users', () => {
     );
   });
 
+  it.each(['first', 'last'] as const)(
+    'stays unmerged where it has more users than can be put in order: %s',
+    async (policy) => {
+      const visit = (at: number): PairFact => ({
+        ...pair('kiosk', `user-${at}`, 0),
+        time: new Date(Date.UTC(2023, 0, 1) + at).toISOString(),
+      });
+      const visits = Array.from({ length: 10_001 }, (_, at) => visit(at));
+      const ledger = createTestLedger(policy);
+      const turn = await takeTestTurn(ledger, visits);
+      expect(listMerges(turn)).toEqual([]);
+      expect(turn.unmerged).toMatchObject([{ reason: 'shared_device', id: 'kiosk' }]);
+      // For good, also by facts that name a few of them.
+      expect(listMerges(await takeTestTurn(ledger, visits.slice(0, 2)))).toEqual([]);
+      expect(listMerges(await takeTestTurn(createTestLedger(policy), visits.slice(1)))).toEqual([
+        `kiosk → user-${policy === 'first' ? 1 : 10_000}`,
+      ]);
+    },
+  );
+
   it('stays with the user that it was merged into, and what is said about it goes there', async () => {
     const ledger = createTestLedger('first');
     await takeTestTurn(ledger, [pair('tablet', 'bob', 5)]);

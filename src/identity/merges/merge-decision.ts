@@ -8,6 +8,8 @@ export interface OwnPairs {
   readonly users: readonly Buffer[];
   /** No others were ever seen with the id. Only asked where shared devices are somebody's. @default true */
   readonly areAll?: boolean;
+  /** There are more than `users`. @default false */
+  readonly hasTooMany?: boolean;
   readonly isUser: boolean;
   /** It is a user with another id by now, the only one of `users`. @default false */
   readonly isRenamed?: boolean;
@@ -170,7 +172,10 @@ function addFacts(
   const isByName = known.isByName || own.isByName === true;
   const users = unnamed.length === 0 ? own.users : [...own.users, ...unnamed];
   const user = known.user ?? users[0];
-  const isShared = known.isShared || users.some((other) => user !== undefined && !other.equals(user));
+  const isShared =
+    known.isShared ||
+    own.hasTooMany === true ||
+    users.some((other) => user !== undefined && !other.equals(user));
   const { sentAt, newestMs } = known;
   const chosen =
     !isShared || sentAt !== 0 ? user : sharedDevices === 'none' ? undefined : chooseUser(known, own);
@@ -192,6 +197,7 @@ function addTakenIn(known: IdEntry, own: OwnPairs, at: TurnAtLedger, sharedDevic
   const [user, ...others] = own.users;
   const isSent =
     user !== undefined &&
+    own.hasTooMany !== true &&
     (others.length === 0 || sharedDevices !== 'none') &&
     (!own.isUser || own.isRenamed === true);
   return isSent && known.sentAt === 0 ? { ...added, user, sentAt: at.turn } : added;

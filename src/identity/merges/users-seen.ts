@@ -24,7 +24,7 @@ export interface UsersInOrder {
  */
 export function orderUsers(
   users: readonly UserSeen[],
-  { id, known, hash, table, paired, said }: DeviceAtLedger,
+  { id, known, hash, table, paired, said, hasTooMany = false }: DeviceAtLedger,
   policy: Exclude<SharedDevices, 'none'>,
 ): UsersInOrder {
   const of = id.toString('hex');
@@ -33,8 +33,12 @@ export function orderUsers(
   let count = Math.max(0, readMs(table, countKey));
   // What was entered without times is of users that nobody can name.
   if (count === 0 && (known.user !== undefined || known.isShared)) count = UNKNOWN_USERS;
-  let isInDoubt = false;
   const merged = known.sentAt === 0 ? undefined : known.user?.toString('hex');
+  if (hasTooMany) {
+    writeMs(table, countKey, UNKNOWN_USERS);
+    return { users, areAll: false, isOthers: merged !== undefined };
+  }
+  let isInDoubt = false;
   const learn = (key: Buffer, time: string | undefined) => {
     const read = readMs(table, key);
     const before = read === Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : read;
@@ -91,6 +95,8 @@ export interface DeviceAtLedger {
   readonly paired: ReadonlyMap<string, string>;
   /** Since when the vendor takes it for a user, as the facts at hand say. */
   readonly said: ReadonlyMap<string, string>;
+  /** There are more users than those at hand, which nobody can put in order any more. @default false */
+  readonly hasTooMany?: boolean;
 }
 
 /**

@@ -9,6 +9,20 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/identity'],
   },
   {
+    id: 'E1-MANY',
+    what: 'a device of more users than are kept merged into the first of these',
+    file: 'src/identity/merges/users-seen.ts',
+    edits: [['if (hasTooMany) {', 'if (hasTooMany && users.length === 0) {']],
+    tests: ['test/identity/shared-devices.test.ts'],
+  },
+  {
+    id: 'E1-KEPT',
+    what: 'users of an id beyond those that are kept forgotten without a word',
+    file: 'src/identity/fact-fold.ts',
+    edits: [['users.size > USERS_KEPT &&', 'users.size >= USERS_KEPT &&']],
+    tests: ['test/identity/fact-fold.test.ts'],
+  },
+  {
     id: 'HELD-1',
     what: 'merges sent although more records were rejected than the manifest allows',
     file: 'src/migrations/run/run-migration.ts',
@@ -201,7 +215,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E1a',
     what: 'what the ledger knows of users forgotten: a replay merges a shared device',
     file: 'src/identity/merges/merge-decision.ts',
-    edits: [['const isShared = known.isShared || users', 'const isShared = users']],
+    edits: [['    known.isShared ||\n    own.hasTooMany', '    own.hasTooMany']],
     tests: ['test/identity'],
   },
   {
