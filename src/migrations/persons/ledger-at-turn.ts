@@ -6,6 +6,7 @@ import { layout } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
 import { type Ledger, type LedgerAccess, openLedger } from '../../state/ledger/ledger.ts';
 import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
+import { digestKey } from '../../state/ledger/versions.ts';
 import { turnPlan } from './turn.ts';
 
 export async function openLedgerAtTurn(
@@ -13,8 +14,9 @@ export async function openLedgerAtTurn(
   access: LedgerAccess,
   turn: number,
   purpose: LedgerPurpose,
-): Promise<LedgerAtTurn & { readonly id: string }> {
-  return atTurn(await openLedger(staging, access), staging, turn, purpose);
+): Promise<LedgerAtTurn & { readonly id: string; readonly hashes: string }> {
+  const ledger = await openLedger(staging, access);
+  return { ...(await atTurn(ledger, staging, turn, purpose)), hashes: digestKey(ledger) };
 }
 
 export async function atTurn(

@@ -113,6 +113,10 @@ async function openRange({ migration, turn }: RangeWork, { staging, redis }: Ran
   const plan = await loadTurnPlan(staging, record.name, turn);
   if (!plan) throw new SourceError(`${staging.location} holds no turn ${turn} of ${record.name}`);
   const ledger = await openLedgerAtTurn(staging, settings.ledger, turn, plan.purpose);
+  if (plan.hashes !== undefined && plan.hashes !== ledger.hashes)
+    throw new SourceError(
+      `what was known of persons at this destination was forgotten while "${record.name}" sent its own. "backhaul resume ${record.name}" continues, and merges nothing any more`,
+    );
   await assertHasLedger(redis, settings.ledger, { migration: record.id, turn });
   return { plan, ledger, keys: layout(record.name).atTurn(turn) };
 }

@@ -7,6 +7,8 @@ import { isDocument, layout, parseEndedTurnKey, parseTurnKey } from '../../state
 /** One turn of a migration at its ledger. */
 export const turnPlan = z.strictObject({
   ledger: z.string(),
+  /** Digest of the key of the ledger's hashes, by which everything in the turn is decided; earlier versions do not say. */
+  hashes: z.string().exactOptional(),
   /** `note`: the manifest holds persons back. */
   purpose: z.enum(['send', 'note']),
   /** Migrations whose facts are resolved: itself, or those that it releases. */

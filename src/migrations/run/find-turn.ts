@@ -3,7 +3,7 @@ import type { BucketRange } from '../../identity/load-folds.ts';
 import { layout, type SendStep, type TurnKeys, toRangeKey } from '../../state/keys.ts';
 import type { Ledger } from '../../state/ledger/ledger.ts';
 import { loadTurnDocument, loadTurns, openTurn } from '../../state/ledger/turns.ts';
-import { saveVersions } from '../../state/ledger/versions.ts';
+import { digestKey, saveVersions } from '../../state/ledger/versions.ts';
 import { type Attempts, loadAttempts } from '../persons/attempts.ts';
 import { dropDamaged } from '../persons/drop-damaged.ts';
 import { listEndedEpochs, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
@@ -21,8 +21,8 @@ export interface Facts {
 }
 
 /**
- * The turn that this migration began last, where nobody has entered anything into the ledger since and the facts
- * are the same: its receipts and checkpoints hold. Else a new one, which decides again.
+ * The turn that this migration began last, where nobody has entered anything into the ledger since, the facts are the
+ * same and so is what the ledger knows: its receipts and checkpoints hold. Else a new one, which decides again.
  */
 export async function findTurn(
   { staging, record, persons, log, now }: PersonsRun,
@@ -37,7 +37,8 @@ export async function findTurn(
     const plan =
       document?.migration === record.id ? await loadTurnPlan(staging, record.name, last) : undefined;
     const isOfThese = plan?.facts === facts && plan.of.join() === [...of].join();
-    if (plan && isOfThese && plan.purpose === purpose && plan.ledger === ledger.id) {
+    const isAtThis = plan?.ledger === ledger.id && isByHashesOf(ledger, plan);
+    if (plan && isOfThese && plan.purpose === purpose && isAtThis) {
       for (const key of await dropDamaged(staging, record.name, last))
         log.warn({ migration: record.name, key }, 'working data of persons is lost or damaged; made again');
       // A producer that accepted its refusals may still be taking them back: nothing may be sent in it any more.
@@ -48,6 +49,7 @@ export async function findTurn(
   }
   const plan: TurnPlan = {
     ledger: ledger.id,
+    hashes: digestKey(ledger),
     purpose,
     of: [...of],
     facts,
@@ -65,6 +67,10 @@ export async function findTurn(
   await saveTurnPlan(staging, record.name, turn, plan);
   return { turn, plan };
 }
+
+/** A ledger that has forgotten has other hashes: merges that were decided before hold no more. */
+const isByHashesOf = (ledger: Ledger, { hashes }: TurnPlan): boolean =>
+  hashes === undefined ? !ledger.isForgotten : hashes === digestKey(ledger);
 
 /** The jobs of a turn, one after the other, and where the receipt of each range is. */
 export function listSteps(keys: TurnKeys, { purpose }: TurnPlan, attempts: Attempts) {

@@ -170,7 +170,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
       'identity facts of an earlier migration to this destination were removed; from now on nothing is merged there',
     );
     await forgetLedger(staging, ledger.id, run.now());
-    return takeTurn(run, lock, { ...ledger, isForgotten: true }, facts);
+    return takeTurn(run, lock, await openLedger(staging, persons.resolveLedger()), facts);
   }
   if (await isKnown(run, ledger, facts)) return [];
   if (persons.hold && (await takeInReleased(run, ledger, facts)) === 'all') return [];

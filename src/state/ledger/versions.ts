@@ -66,7 +66,8 @@ export interface NotedVersions {
   readonly versions: BucketVersions;
 }
 
-const digestKey = ({ hashKey }: Pick<Ledger, 'hashKey'>) =>
+/** By which one key of the hashes is told from another one. */
+export const digestKey = ({ hashKey }: Pick<Ledger, 'hashKey'>) =>
   createHash('sha256').update(hashKey).digest('hex');
 
 /**

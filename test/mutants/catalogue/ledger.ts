@@ -184,6 +184,20 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/removed-held.test.ts'],
   },
   {
+    id: 'LG91',
+    what: 'a turn continued although its ledger has forgotten since',
+    file: 'src/migrations/run/find-turn.ts',
+    edits: [['hashes === undefined ? !ledger.isForgotten : hashes === digestKey(ledger)', "hashes !== ''"]],
+    tests: ['test/migrations/persons/forgotten-turns.test.ts'],
+  },
+  {
+    id: 'LG92',
+    what: 'a step of a turn done although its ledger has forgotten meanwhile',
+    file: 'src/migrations/persons/ranges.ts',
+    edits: [['plan.hashes !== undefined && plan.hashes !== ledger.hashes', "plan.hashes === ''"]],
+    tests: ['test/migrations/persons/forgotten-turns.test.ts'],
+  },
+  {
     id: 'LG90',
     what: 'a release that was cut off at its end taken for whole',
     file: 'src/migrations/run/persons-phase.ts',
