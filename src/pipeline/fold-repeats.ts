@@ -28,8 +28,8 @@ export interface FoldVisitor {
   readonly onCollision: (record: FoldedRecord) => void;
   /** The record that stays where others collide with it. */
   readonly onStays: (record: FoldedRecord) => void;
-  /** So many events repeat or collide with another one. */
-  readonly onEvents: (events: number) => void;
+  /** So many events repeat another one, or collide with what stays. */
+  readonly onEvents: (events: { readonly repeated: number; readonly colliding: number }) => void;
 }
 
 const FIRST_ROWS = 16 * 1024;
@@ -42,7 +42,8 @@ const ROWS_PER_TURN = 64 * 1024;
  * duplicates. Of records with one key and different contents the smallest content stays; of each other
  * content one record collides, and the others are its duplicates. Which of equal records stays depends on the
  * order of parts; how many of each day and name do not. A record of several events has a row as a whole, by which
- * it repeats others, and one for each event, by which it collides.
+ * it repeats others, and one for each event, by which it collides. Beside the rows that are folded there may be those of
+ * other senders (`addOthers`): of a key that these have, their contents stay, and no row of theirs is counted.
  *
  * Memory: 24 bytes a row, and 12 for the table over them.
  */
@@ -52,8 +53,14 @@ export class RepeatFold {
   /** First row of each run of rows of one part and day. */
   readonly #runs: { readonly firstRow: number; readonly source: number; readonly day: string }[] = [];
 
+  /** Once rows of others were added: how many are not theirs, and a table over the keys of these. */
+  #own: { readonly rows: number; readonly table: Int32Array } | undefined;
+  /** Of others: rows that these do not count as delivered. */
+  readonly #rejected = new Set<number>();
+
+  /** Those of others left out. */
   get rows(): number {
-    return this.#rows;
+    return this.#own?.rows ?? this.#rows;
   }
 
   add(source: number, { words, runs }: FingerprintRows): void {
@@ -65,10 +72,36 @@ export class RepeatFold {
     }
   }
 
+  /**
+   * Adds rows of another sender that have the key of one of these; called once all of these are added. `isRejected`:
+   * whether that sender rejected a record because of an event, so that another content of the key stays.
+   */
+  async addOthers(
+    source: number,
+    { words, runs }: FingerprintRows,
+    isRejected: (record: number, eventKey: string | undefined) => boolean,
+  ): Promise<void> {
+    this.#own ??= { rows: this.#rows, table: await this.#indexKeys() };
+    let at = 0;
+    for (const { day, rows } of runs) {
+      this.#runs.push({ firstRow: this.#rows, source, day });
+      for (const end = at + rows * FINGERPRINT_WORDS; at < end; at += FINGERPRINT_WORDS) {
+        const word = words[at + FINGERPRINT_WORDS - 1] as number;
+        const kind = getKind(word);
+        if (kind === OF_WHOLE || !this.#isOwnKey(words, at)) continue;
+        const eventKey = kind === OF_EVENT ? toEventKey(words, at) : undefined;
+        if (isRejected(unpackRecord(word).record, eventKey)) this.#rejected.add(this.#rows);
+        this.#reserve(this.#rows + 1);
+        this.#words.set(words.subarray(at, at + FINGERPRINT_WORDS), this.#rows * FINGERPRINT_WORDS);
+        this.#rows += 1;
+      }
+      await nextTurn();
+    }
+  }
+
   async fold(visitor: FoldVisitor): Promise<void> {
     const words = this.#words;
-    const table = new Int32Array(2 ** Math.ceil(Math.log2(1.5 * this.#rows + 2)));
-    const mask = table.length - 1;
+    const table = createTable(this.#rows);
     /** Next row of the same key, from the last one that was found; 0 at the end. */
     const next = new Int32Array(this.#rows);
     /** Slots whose key has several rows. */
@@ -76,12 +109,8 @@ export class RepeatFold {
     for (let row = 0; row < this.#rows; row += 1) {
       if (row % ROWS_PER_TURN === 0) await nextTurn();
       const at = row * FINGERPRINT_WORDS;
-      let slot = (words[at] as number) & mask;
-      let known = table[slot] as number;
-      while (known !== 0 && !hasKey(words, at, (known - 1) * FINGERPRINT_WORDS)) {
-        slot = (slot + 1) & mask;
-        known = table[slot] as number;
-      }
+      const slot = findSlot(table, words, words, at);
+      const known = table[slot] as number;
       table[slot] = row + 1;
       if (known === 0) continue;
       next[row] = known;
@@ -103,27 +132,59 @@ export class RepeatFold {
   #decide(rows: number[], { onDuplicate, onCollision, onStays, onEvents }: FoldVisitor): void {
     // Rows are in the order of parts and records, so the row itself is what decides among equal ones.
     rows.sort((a, b) => this.#compareContents(a, b) || a - b);
-    const [first] = rows;
+    const own = rows.filter((row) => row < this.rows);
+    const [first] = own;
     if (first === undefined) return;
-    if (this.#getKind(first) !== OF_WHOLE) onEvents(rows.length - 1);
-    let hasCollision = false;
+    const ofOthers = this.#listStaying(rows.filter((row) => row >= this.rows));
+    const staying = ofOthers.length > 0 ? ofOthers : [first];
+    let colliding = 0;
+    let repeated = 0;
+    let stays = true;
     /** Of the content that is looked at, a record was counted already. */
     let isCounted = false;
-    for (const [index, row] of rows.entries()) {
-      const before = rows[index - 1];
-      if (before !== undefined && this.#compareContents(before, row) !== 0) {
-        hasCollision = true;
+    for (const [index, row] of own.entries()) {
+      const before = own[index - 1];
+      if (before === undefined || this.#compareContents(before, row) !== 0) {
+        stays = staying.some((each) => this.#compareContents(each, row) === 0);
+        if (!stays) colliding += 1;
         isCounted = false;
-      }
+      } else repeated += 1;
       if (this.#getKind(row) === OF_EVENT) {
-        if (hasCollision) onCollision(this.#toRecord(row));
+        if (!stays) onCollision(this.#toRecord(row));
       } else if (isCounted) onDuplicate(this.#toRecord(row));
       else {
         isCounted = true;
-        if (hasCollision) onCollision(this.#toRecord(row));
+        if (!stays) onCollision(this.#toRecord(row));
       }
     }
-    if (hasCollision) onStays(this.#toRecord(first));
+    if (this.#getKind(first) !== OF_WHOLE) onEvents({ repeated, colliding });
+    if (colliding > 0) for (const row of staying) onStays(this.#toRecord(row));
+  }
+
+  /** Of sorted rows of others, the first of each content that none of them rejected. */
+  #listStaying(rows: readonly number[]): number[] {
+    const rejected = rows.filter((row) => this.#rejected.has(row));
+    return rows.filter((row, index) => {
+      const before = rows[index - 1];
+      if (before !== undefined && this.#compareContents(before, row) === 0) return false;
+      return rejected.every((each) => this.#compareContents(each, row) !== 0);
+    });
+  }
+
+  async #indexKeys(): Promise<Int32Array> {
+    const words = this.#words;
+    const table = createTable(this.#rows);
+    for (let row = 0; row < this.#rows; row += 1) {
+      if (row % ROWS_PER_TURN === 0) await nextTurn();
+      table[findSlot(table, words, words, row * FINGERPRINT_WORDS)] = row + 1;
+    }
+    return table;
+  }
+
+  #isOwnKey(words: Int32Array, at: number): boolean {
+    return (
+      this.#own !== undefined && this.#own.table[findSlot(this.#own.table, this.#words, words, at)] !== 0
+    );
   }
 
   #getKind(row: number): number {
@@ -164,7 +225,18 @@ export class RepeatFold {
   }
 }
 
-function hasKey(words: Int32Array, a: number, b: number): boolean {
-  for (let word = 0; word < KEY_WORDS; word += 1) if (words[a + word] !== words[b + word]) return false;
-  return true;
+const createTable = (rows: number): Int32Array => new Int32Array(2 ** Math.ceil(Math.log2(1.5 * rows + 2)));
+
+/** Where the key of `wanted` at `at` is in a table over the rows of `words`, or would be. */
+function findSlot(table: Int32Array, words: Int32Array, wanted: Int32Array, at: number): number {
+  const mask = table.length - 1;
+  let slot = (wanted[at] as number) & mask;
+  for (let known = table[slot] as number; known !== 0; known = table[slot] as number) {
+    const from = (known - 1) * FINGERPRINT_WORDS;
+    let word = 0;
+    while (word < KEY_WORDS && words[from + word] === wanted[at + word]) word += 1;
+    if (word === KEY_WORDS) break;
+    slot = (slot + 1) & mask;
+  }
+  return slot;
 }

@@ -31,8 +31,8 @@ export class RepeatsTally {
   }
 
   /** A record of several events that collides, or stays, in one range at least. */
-  addSeveral(source: number, record: number, key: string, stays: boolean): void {
-    this.#several.push({ source, record, key, ...(stays ? { stays } : {}) });
+  addSeveral(one: NonNullable<Repeats['several']>[number]): void {
+    this.#several.push(one);
   }
 
   /** Of all ranges that were added. */

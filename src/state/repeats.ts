@@ -32,6 +32,8 @@ export const repeats = z.strictObject({
       z.strictObject({
         source: count,
         record: count,
+        /** Of another sender, what came to whose parts since may have moved its number: the part of the record. */
+        part: z.string().exactOptional(),
         stays: z.literal(true).optional(),
         /** Of the event that collides, or stays. Absent in what earlier versions wrote. */
         key: z.string().exactOptional(),

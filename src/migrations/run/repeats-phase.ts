@@ -27,6 +27,7 @@ import { saveRejects } from '../../state/rejects/rejects.ts';
 import { createGeneration, loadRepeatsIfWhole, type Repeats, saveRepeats } from '../../state/repeats.ts';
 import { assertAllListed } from '../persons/facts-of.ts';
 import type { EpochRun } from './import-phase.ts';
+import { listOtherParts, type OtherPart } from './other-senders.ts';
 
 /** Reads of small ranges at once. */
 const READS_AT_ONCE = 8;
@@ -37,6 +38,8 @@ const COLLISION_DETAIL =
 /** A part that has fingerprints. */
 interface FoldSource {
   readonly part: string;
+  /** Of the parts of its migration. */
+  readonly prefix: string;
   readonly file: string;
   /** Of a part of several files: loaded with its first rows. */
   pieces: readonly Pick<FilePiece, 'file' | 'records'>[] | undefined;
@@ -46,9 +49,13 @@ interface FoldSource {
   readonly names: readonly string[];
 }
 
+/** Of another migration of the family. */
+type OtherSource = FoldSource & Pick<OtherPart, 'isRejected'>;
+
 /**
  * Counts repeats over all parts, once their events are in: so that the books do not depend on how records lie
- * in files and parts. Folds the fingerprints range by range, in bounded memory; each range leaves a document,
+ * in files and parts. A record that collides with what its migration or a replay has sent is rejected by whoever counts
+ * later. Folds the fingerprints range by range, in bounded memory; each range leaves a document,
  * so that an interrupted fold continues. Two producers that fold at once write the same documents.
  *
  * @param rangeRows Fingerprints folded at once.
@@ -65,7 +72,8 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     generations.add(receipt);
     const { part, file, byFile, fingerprints: index, tally } = receipt;
     const names = Object.keys(tally.byEvent);
-    if (index) sources.push({ part, file, pieces: undefined, hasPieces: byFile !== undefined, index, names });
+    if (index)
+      sources.push({ part, prefix, file, pieces: undefined, hasPieces: byFile !== undefined, index, names });
   }
   const generation = generations.end();
   assertAllListed(staging, record.name, { listed, known: run.board.parts.done });
@@ -75,6 +83,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
   // Beside a result that is damaged, its ranges may have lost rejects, which nobody looks for any more.
   const isDamaged = (await staging.get(resultKey)) !== undefined;
 
+  const others = (await listOtherParts(staging, record)).map((part) => ({ ...part, pieces: undefined }));
   const total = new RepeatsTally();
   const ranges = planRepeatRanges(
     sources.map(({ index }) => index),
@@ -88,13 +97,16 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     let folded = isDamaged ? undefined : await loadRepeatsIfWhole(staging, key);
     if (!folded) {
       const toRejectsKey = (part: string) => keys.repeatsRejects(generation.name, id, part);
-      folded = await foldRange(staging, prefix, sources, range, toRejectsKey, schedulerDeps.signal);
+      folded = await foldRange(
+        { staging, sources, others, toRejectsKey, signal: schedulerDeps.signal },
+        range,
+      );
       await saveRepeats(staging, key, folded);
     }
     total.addAll(folded);
   }
   await countSeveral(total, {
-    ...{ staging, prefix, sources, signal: schedulerDeps.signal },
+    ...{ staging, sources, others, signal: schedulerDeps.signal },
     toRejectsKey: (part) => keys.repeatsRejects(generation.name, 'several', part),
   });
   const { several: _, ...result } = total.build();
@@ -102,26 +114,43 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
   return result;
 }
 
+interface FoldDeps {
+  readonly staging: Staging;
+  readonly sources: readonly FoldSource[];
+  /** Numbered behind the sources. */
+  readonly others: readonly OtherSource[];
+  readonly toRejectsKey: (part: string) => string;
+  readonly signal: AbortSignal;
+}
+
 async function foldRange(
-  staging: Staging,
-  prefix: string,
-  sources: readonly FoldSource[],
+  { staging, sources, others, toRejectsKey, signal }: FoldDeps,
   range: FingerprintRange,
-  toRejectsKey: (part: string) => string,
-  signal: AbortSignal,
 ): Promise<Repeats> {
   const fold = new RepeatFold();
+  const days = new Set<string>();
   const read = async (number: number) => {
     const source = sources[number];
     const rows = source && (await readFingerprints(staging, source.index, range));
     if (rows && source.hasPieces) {
-      source.pieces ??= (await requirePart(staging, prefix, source.part)).pieces ?? [];
+      source.pieces ??= (await requirePart(staging, source)).pieces ?? [];
     }
     return { number, rows };
   };
   for await (const { number, rows } of mapInOrder(countUp(sources.length), READS_AT_ONCE, signal, read)) {
     if (rows) fold.add(number, rows);
+    for (const { day } of rows?.runs ?? []) days.add(day);
   }
+  const readOther = async (number: number) => {
+    const other = others[number];
+    const common = other?.index.sections.map(({ day }) => day).filter((day) => days.has(day)) ?? [];
+    const [fromDay, toDay = fromDay] = [common[0], common.at(-1)];
+    if (!other || fromDay === undefined || toDay === undefined) return undefined;
+    const rows = await readFingerprints(staging, other.index, { ...range, fromDay, toDay });
+    return rows && { number: sources.length + number, rows, isRejected: other.isRejected };
+  };
+  for await (const found of mapInOrder(countUp(others.length), READS_AT_ONCE, signal, readOther))
+    if (found) await fold.addOthers(found.number, found.rows, found.isRejected);
 
   const tally = new RepeatsTally();
   tally.addRows(fold.rows);
@@ -134,23 +163,32 @@ async function foldRange(
     onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
     onCollision: (record) => {
       const { eventKey } = record;
-      if (eventKey !== undefined) tally.addSeveral(record.source, record.record, eventKey, false);
+      if (eventKey !== undefined)
+        tally.addSeveral({ source: record.source, record: record.record, key: eventKey });
       else {
         tally.addRecord('rejected', toCounted(record));
         keep(kept, record.source, record.record, 'rejected');
       }
     },
     onStays: ({ source, record, eventKey }) => {
-      if (eventKey !== undefined) tally.addSeveral(source, record, eventKey, true);
-      else keep(kept, source, record, 'stays');
+      if (eventKey === undefined) return keep(kept, source, record, 'stays');
+      const part = others[source - sources.length]?.part;
+      tally.addSeveral({
+        source,
+        record,
+        key: eventKey,
+        stays: true,
+        ...(part === undefined ? {} : { part }),
+      });
     },
-    onEvents: (events) => tally.addEvents(events),
+    onEvents: ({ repeated, colliding }) => tally.addEvents(repeated + colliding),
   });
 
   for (const [source, records] of [...kept].toSorted(([a], [b]) => a - b)) {
     signal.throwIfAborted();
-    const part = sources[source]?.part ?? '';
-    tally.addRejectSegment(await saveKept(staging, { prefix, part, key: toRejectsKey(part) }, records));
+    const of = sources[source] ?? others[source - sources.length];
+    if (!of) throw new Error('a record that is kept is of a part');
+    tally.addRejectSegment(await saveKept(staging, of, toRejectsKey(of.part), records));
   }
   return tally.build();
 }
@@ -165,12 +203,13 @@ function keep(kept: Map<number, Map<number, Kept>>, source: number, record: numb
 
 async function saveKept(
   staging: Staging,
-  { prefix, part: id, key }: { readonly prefix: string; readonly part: string; readonly key: string },
+  of: FoldSource,
+  key: string,
   kept: ReadonlyMap<number, Kept>,
   accepted: ReadonlyMap<number, readonly string[]> = new Map(),
 ): Promise<RejectSegment> {
-  const part = await requirePart(staging, prefix, id);
-  const records = await loadPart(staging, prefix, part);
+  const part = await requirePart(staging, of);
+  const records = await loadPart(staging, of.prefix, part);
   const notes = [...kept]
     .toSorted(([a], [b]) => a - b)
     .map(([record, as]) => ({
@@ -183,25 +222,20 @@ async function saveKept(
   return saveRejects(staging, key, { part, header: records.header, records, notes });
 }
 
-interface SeveralDeps {
-  readonly staging: Staging;
-  readonly prefix: string;
-  readonly sources: readonly FoldSource[];
-  readonly toRejectsKey: (part: string) => string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Counts records of several events of which any collides, once each, whatever ranges their events are in. Equal
  * ones collide alike: the first is rejected, the others are its duplicates, and counted as such already.
  */
 async function countSeveral(
   tally: RepeatsTally,
-  { staging, prefix, sources, toRejectsKey, signal }: SeveralDeps,
+  { staging, sources: own, others, toRejectsKey, signal }: FoldDeps,
 ): Promise<void> {
   const kept = new Map<number, Map<number, Kept>>();
   const colliding = new Map<number, Map<number, Set<string>>>();
-  for (const { source, record, stays, key } of tally.several) {
+  const sources = [...own, ...others];
+  for (const { source: number, part, record, stays, key } of tally.several) {
+    const source = part === undefined ? number : sources.findIndex((each) => each.part === part);
+    if (source < 0) continue; // removed meanwhile
     keep(kept, source, record, stays ? 'stays' : 'rejected');
     if (key !== undefined) addColliding(colliding, source, record, key);
   }
@@ -211,7 +245,7 @@ async function countSeveral(
     const source = sources[number];
     const rows = source && (await readFingerprints(staging, source.index, ALL_DAYS));
     if (!rows) throw new Error('a record that collides is of a part with fingerprints');
-    if (source.hasPieces) source.pieces ??= (await requirePart(staging, prefix, source.part)).pieces ?? [];
+    if (source.hasPieces) source.pieces ??= (await requirePart(staging, source)).pieces ?? [];
     const wholes = listWholes(rows, records);
     // Of a record that was refused in part nothing else is known than that some of its events were accepted.
     const delivered = new Set(wholes.map(({ record }) => record));
@@ -228,7 +262,7 @@ async function countSeveral(
     if (records.size === 0) continue;
     const key = toRejectsKey(source.part);
     const accepted = listAccepted(rows, records, colliding.get(number) ?? new Map());
-    tally.addRejectSegment(await saveKept(staging, { prefix, part: source.part, key }, records, accepted));
+    tally.addRejectSegment(await saveKept(staging, source, key, records, accepted));
   }
 }
 
@@ -278,7 +312,10 @@ function listWholes({ words, runs }: FingerprintRows, wanted: ReadonlyMap<number
   return found.toSorted((a, b) => a.record - b.record);
 }
 
-async function requirePart(staging: Staging, prefix: string, id: string): Promise<PartDescription> {
+async function requirePart(
+  staging: Staging,
+  { prefix, part: id }: Pick<FoldSource, 'prefix' | 'part'>,
+): Promise<PartDescription> {
   const part = await loadPartDescription(staging, prefix, id);
   if (part) return part;
   throw new SourceError(`${staging.location}: the description of part ${id} is gone`);

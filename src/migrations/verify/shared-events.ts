@@ -86,10 +86,11 @@ async function addRepeats(
   };
   await fold.fold({
     onDuplicate: addRecord,
-    onCollision: addRecord,
+    // In the books of whoever counted its repeats last.
+    onCollision: () => {},
     onStays: () => {},
-    onEvents: (events) => {
-      sum.events += sign * events;
+    onEvents: ({ repeated }) => {
+      sum.events += sign * repeated;
     },
   });
 }

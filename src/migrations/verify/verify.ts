@@ -3,11 +3,12 @@ import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { loadControl } from '../../state/control.ts';
-import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { createMigrationStamp, readStamps } from '../manifest/stamps.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { loadStoredManifest } from '../prepare.ts';
+import { loadFamily } from '../rejects/family.ts';
 import { buildReport } from '../report/build-report.ts';
 import { loadBooks } from '../report/load-books.ts';
 import { loadStoredReport, type Report } from '../report/report.ts';
@@ -52,7 +53,7 @@ export async function verifyMigration(
   { openCounts, vendor }: VerifyOptions,
 ): Promise<Verification> {
   const { staging } = store;
-  const [record, ...replays] = await loadFamily(staging, asked);
+  const [record, ...replays] = await loadFamily(staging, await requireMigration(staging, asked));
   const reports: Report[] = [];
   const senders: Sender[] = [];
   const givenUp: string[] = [];
@@ -101,27 +102,6 @@ export async function verifyMigration(
     unexplained: comparisons.reduce((sum, each) => sum + listUnexplained(each).length, 0),
   };
 }
-
-/** The migration that events name in their stamp, and all replays that carry the same stamp. */
-async function loadFamily(
-  staging: Staging,
-  asked: string,
-): Promise<readonly [MigrationRecord, ...MigrationRecord[]]> {
-  const record = await requireMigration(staging, asked);
-  const root = (await loadMigration(staging, getRoot(record))) ?? record;
-  const replays: MigrationRecord[] = [];
-  for (const name of await listMigrations(staging)) {
-    const other = name === root.name ? undefined : await loadMigration(staging, name);
-    if (other && getRoot(other) === root.name && isOf(other, root)) replays.push(other);
-  }
-  return [root, ...replays];
-}
-
-/** Another migration may have had the name before. */
-const isOf = ({ replays, replaysId }: MigrationRecord, root: MigrationRecord): boolean =>
-  replays !== root.name || (replaysId ?? root.id) === root.id;
-
-const getRoot = ({ name, replays, stampedAs = replays }: MigrationRecord): string => stampedAs ?? name;
 
 async function loadFinished(store: MigrationStore, name: string): Promise<Report> {
   const report = await loadReport(store, name);

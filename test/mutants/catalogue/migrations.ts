@@ -270,6 +270,25 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/rejects'],
   },
   {
+    id: 'RJ10',
+    what: 'a replay loses what shares its id with a record of its migration',
+    file: 'src/migrations/run/repeats-phase.ts',
+    edits: [
+      [
+        'const others = (await listOtherParts(staging, record))',
+        'const others = (await listOtherParts(staging, record)).slice(0, 0)',
+      ],
+    ],
+    tests: ['test/migrations/rejects/shared-ids.test.ts'],
+  },
+  {
+    id: 'RJ11',
+    what: 'what a replay rejected stays where its migration takes the id again',
+    file: 'src/migrations/run/other-senders.ts',
+    edits: [['if (!records?.has(record)) return false;', 'if (record >= 0) return false;']],
+    tests: ['test/migrations/rejects/shared-ids.test.ts'],
+  },
+  {
     id: 'RJ3',
     what: 'a replay of a replay forgets what the first migration delivered of a record',
     file: 'src/pipeline/import-part.ts',

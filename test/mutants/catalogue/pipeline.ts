@@ -170,7 +170,9 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'RP3',
     what: 'the record that stays is not kept for a replay',
     file: 'src/pipeline/fold-repeats.ts',
-    edits: [['if (hasCollision) onStays', 'if (false) onStays']],
+    edits: [
+      ['if (colliding > 0) for (const row of staying)', 'if (colliding < 0) for (const row of staying)'],
+    ],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {

@@ -1,0 +1,24 @@
+import type { Staging } from '../../contract/staging.ts';
+import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { parseReplayName } from '../derived-name.ts';
+
+/** The migration that events name in their stamp, and all replays that carry the same stamp. */
+export async function loadFamily(
+  staging: Staging,
+  record: MigrationRecord,
+): Promise<readonly [MigrationRecord, ...MigrationRecord[]]> {
+  const root = (await loadMigration(staging, getRoot(record))) ?? record;
+  const replays: MigrationRecord[] = [];
+  for (const name of await listMigrations(staging)) {
+    if (name === root.name || parseReplayName(name) === undefined) continue;
+    const other = await loadMigration(staging, name);
+    if (other && getRoot(other) === root.name && isOf(other, root)) replays.push(other);
+  }
+  return [root, ...replays];
+}
+
+/** Another migration may have had the name before. */
+const isOf = ({ replays, replaysId }: MigrationRecord, root: MigrationRecord): boolean =>
+  replays !== root.name || (replaysId ?? root.id) === root.id;
+
+const getRoot = ({ name, replays, stampedAs = replays }: MigrationRecord): string => stampedAs ?? name;
