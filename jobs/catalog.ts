@@ -26,6 +26,8 @@ export const payloads = {
     ...ofEpoch,
     packing,
     slice: slice.extend({ location: z.literal('shared') }),
+    /** Members of a group that are not as the migration recorded them, as they were found now. */
+    changed: z.array(slice).exactOptional(),
   }),
   'import-part': z.strictObject({ ...ofEpoch, part: partMeta }),
   'resolve-people': z.strictObject({ ...ofEpoch, ...buckets }),

@@ -18,11 +18,11 @@ export interface StageSliceDeps {
 /**
  * Job `stage-slice`: one slice on shared storage becomes parts, on whichever worker takes it. The
  * producer reads the parts from staging; progress says how many there are. Of a group of small files the
- * job carries the id alone: its members are in the record of the migration.
+ * job carries the id, and those that have changed: its members are in the record of the migration.
  */
 export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> {
   const { staging, redis, migrations, produces } = deps;
-  return ({ migration: name, epoch, packing, slice }, run) =>
+  return ({ migration: name, epoch, packing, slice, changed }, run) =>
     migrations.use(name, epoch, run.signal, async (migration, signal) => {
       let parts = 0;
       const onPart = () => {
@@ -30,7 +30,7 @@ export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> 
         run.progress({ parts });
       };
       try {
-        const opened = openStagedSlice(migration, slice);
+        const opened = openStagedSlice(migration, slice, changed);
         const ofEpoch = { staging, redis, migration: migration.record, epoch, packing };
         await stageOwn({ slice: opened, ...ofEpoch, onPart, signal });
       } catch (error) {
@@ -43,13 +43,18 @@ export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> 
     });
 }
 
-function openStagedSlice({ record, openSlice }: OpenMigration, slice: Slice): StagedSlice {
+function openStagedSlice(
+  { record, openSlice }: OpenMigration,
+  slice: Slice,
+  changed: readonly Slice[] = [],
+): StagedSlice {
   const members = record.files.filter((file) => file.slice === slice.fileId);
   if (members.length === 0) return openSlice(slice);
+  const now = new Map(changed.map((file) => [file.fileId, file]));
   return toGroup(
     slice.fileId,
     members.map(({ fileId, name, bytes, modified }) =>
-      openSlice({ fileId, name, bytes, modified, location: 'shared' }),
+      openSlice(now.get(fileId) ?? { fileId, name, bytes, modified, location: 'shared' }),
     ),
   );
 }

@@ -78,6 +78,7 @@ async function stage(
   produces?: string,
   files?: MigrationRecord['files'],
   epochsInForce: readonly string[] = ['1'],
+  changed: Slice[] = [],
 ) {
   const staging: Staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
   const progress: object[] = [];
@@ -93,7 +94,7 @@ async function stage(
     migrations: createMigrations(openSlice, files),
     produces,
   });
-  const end = await handler(payload, run).catch((error: unknown) => error);
+  const end = await handler({ ...payload, changed }, run).catch((error: unknown) => error);
   return { staging, progress, end };
 }
 
@@ -149,6 +150,31 @@ describe('the job stage-slice', () => {
       expect(receipt.files?.map(({ file }) => file)).toEqual(names);
     }
     for await (const part of listParts(staging, 'm/')) expect(part.records).toBe(3);
+  });
+
+  it('opens members of a group that have changed as they were found now', async () => {
+    const opened: Slice[] = [];
+    const members = ['s3://b/1', 's3://b/2'].map((name) => ({
+      ...memorySlice('{}\n', { name }),
+      modified: 'old',
+    }));
+    const open = (asked: Slice): SourceSlice => {
+      opened.push(asked);
+      return { ...memorySlice('{}\n', { name: asked.name }), location: 'shared' };
+    };
+    const files = members.map(({ fileId, name, bytes, modified }) => ({
+      ...{ fileId, name, bytes, modified },
+      slice: slice.fileId,
+    }));
+    const [, second] = files;
+    if (!second) throw new Error('a group has members');
+    const { slice: _, ...repaired } = { ...second, modified: 'new', location: 'shared' as const };
+    const { end } = await stage(open, undefined, files, ['1'], [repaired]);
+    expect(end).toEqual({ kind: 'done' });
+    expect(opened.map(({ name, modified }) => [name, modified])).toEqual([
+      ['s3://b/1', 'old'],
+      ['s3://b/2', 'new'],
+    ]);
   });
 
   it('leaves to other workers what this one has no right to read', async () => {

@@ -213,4 +213,23 @@ describe.skipIf(!s3)('with a source on S3', () => {
     },
     TIMEOUT_MS,
   );
+
+  it(
+    'a broken object of a group is staged once it is repaired',
+    async () => {
+      const whole = gzipSync(writeEvents(500));
+      for (let file = 1; file < 40; file += 1)
+        await bucket.put(`repaired/${file}.json.gz`, gzipSync(writeEvents(5)));
+      await bucket.put('repaired/0.json.gz', whole.subarray(0, -2_000));
+      const at = { dataDir: workplace.dataDir('repaired'), env };
+      const manifest = writeManifest('repaired', `s3://${BUCKET}/repaired/`);
+      const broken = await startBackhaul(['run', '--json', manifest], at).ended;
+      expect(broken.code, broken.stderr).toBe(1);
+      await bucket.put('repaired/0.json.gz', whole);
+      const resumed = await startBackhaul(['resume', '--json', 'repaired'], at).ended;
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(parseReport(resumed)).toMatchObject({ balanced: true, counts: { delivered: 500 + 39 * 5 } });
+    },
+    TIMEOUT_MS,
+  );
 });

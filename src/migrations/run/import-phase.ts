@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { isStaged, listStagedFiles, type PartMeta } from '../../contract/part.ts';
 import { type Receipt, recordCounts, type Tally } from '../../contract/progress.ts';
+import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import { planSpace } from '../../pipeline/stage/plan-space.ts';
-import { countFiles, listFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
+import { countFiles, isGroup, listFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { toPartId, toPartsPrefix } from '../../state/keys.ts';
 import { listSlices, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
@@ -190,16 +191,35 @@ async function* stageWork(run: EpochRun, slices: readonly StagedSlice[]): AsyncG
   // Decided once for all of them: space that the first slices take must not be missing for the last.
   const { packing } = await planSpace(run.staging, slices);
   const ofEpoch = { migration: run.record.name, epoch: run.epoch, packing };
-  for (const { fileId, name, bytes, modified, location } of slices) {
+  const recorded = new Map(run.record.files.map((file) => [file.fileId, file]));
+  for (const slice of slices) {
+    const { fileId, name, bytes, modified, location } = slice;
+    const changed = isGroup(slice) ? listChanged(slice.files, recorded) : [];
     yield location === 'producer'
       ? { id: fileId, name: 'stage-file', payload: { ...ofEpoch, fileId } }
       : {
           id: fileId,
           name: 'stage-slice',
-          payload: { ...ofEpoch, slice: { fileId, name, bytes, modified, location } },
+          payload: {
+            ...ofEpoch,
+            slice: { fileId, name, bytes, modified, location },
+            ...(changed.length > 0 ? { changed } : {}),
+          },
         };
   }
 }
+
+/** Members that were repaired or replaced since the migration recorded them: a worker opens what was found now. */
+const listChanged = (
+  files: readonly Slice[],
+  recorded: ReadonlyMap<string, Pick<Slice, 'bytes' | 'modified'>>,
+) =>
+  files
+    .filter((file) => {
+      const before = recorded.get(file.fileId);
+      return before?.bytes !== file.bytes || before.modified !== file.modified;
+    })
+    .map(({ fileId, name, bytes, modified, location }) => ({ fileId, name, bytes, modified, location }));
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
 

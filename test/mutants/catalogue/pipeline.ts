@@ -219,6 +219,13 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
+    id: 'PC4',
+    what: 'a member of a group is opened as it was when the migration began',
+    file: 'jobs/stage-slice.ts',
+    edits: [['openSlice(now.get(fileId) ?? {', 'openSlice({']],
+    tests: ['test/jobs/stage-slice.test.ts'],
+  },
+  {
     id: 'PC1',
     what: 'parts that were imported are cut again where nothing says how',
     file: 'src/pipeline/stage/prove-cuts.ts',
