@@ -72,7 +72,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     };
     const sender = createLazy(createSender);
     const mark = createLazy(async () => {
-      await createAcceptanceMark(staging, record.name, { ledger: ledger.id });
+      await createAcceptanceMark(staging, record, { ledger: ledger.id });
       return true;
     });
     return {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
 import { layout, toBudgetKey } from './keys.ts';
+import { identify, type MigrationRecord, type Named } from './migrations.ts';
 
 /* Marks that a destination may have received events: of a budget, and of one migration. Each is created once. */
 
@@ -27,14 +28,20 @@ const acceptanceMark = z.strictObject({
 });
 type AcceptanceMark = z.infer<typeof acceptanceMark>;
 
-export const loadAcceptanceMark = (staging: Staging, name: string): Promise<AcceptanceMark | undefined> =>
-  loadDocument(acceptanceMark, layout(name).accepted, staging);
+export async function loadAcceptanceMark(staging: Staging, of: Named): Promise<AcceptanceMark | undefined> {
+  const { name, id } = await identify(staging, of);
+  const { accepted } = layout(name);
+  return (
+    (await loadDocument(acceptanceMark, accepted(id), staging)) ??
+    (await loadDocument(acceptanceMark, accepted(), staging))
+  );
+}
 
-/** The first one stays. */
+/** The first one stays. A process of a removed migration may write it late, so that of another one of the name has another key. */
 export async function createAcceptanceMark(
   staging: Staging,
-  name: string,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
   mark: AcceptanceMark,
 ): Promise<void> {
-  await staging.create(layout(name).accepted, encodeDocument(mark));
+  await staging.create(layout(name).accepted(id), encodeDocument(mark));
 }

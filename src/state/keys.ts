@@ -42,8 +42,8 @@ export const layout = (name: string) => {
     volume: `${prefix}volume.json`,
     /** Fingerprint of the key that personal data is hashed with. */
     hashKey: `${prefix}hash-key.json`,
-    /** Marks that the destination accepted an event. */
-    accepted: `${prefix}accepted.json`,
+    /** Marks that the destination accepted an event; without an id, that of an earlier version. */
+    accepted: (id?: string) => `${prefix}accepted${toOwn(id)}${JSON_END}`,
     /** What the last comparison with the destination came to. */
     verifications: `${prefix}verifications/`,
     verification: (number: number) => `${prefix}verifications/${toOrdinal(number)}${JSON_END}`,

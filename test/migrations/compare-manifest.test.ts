@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vit
 import { manifestSchema } from '../../config/manifest/manifest.ts';
 import { findLedgerId, findManifestDifferences } from '../../src/migrations/compare-manifest.ts';
 import { createRecord } from '../../src/migrations/prepare.ts';
+import { createAcceptanceMark } from '../../src/state/destination-marks.ts';
 import { type MigrationRecord, openEpoch } from '../../src/state/migrations.ts';
 import { createReceipt } from '../../src/state/receipts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
@@ -117,4 +118,14 @@ test('an option that a later version of a source brings is no difference, and an
   expect(await compare(older, manifestTo(), 'k')).toEqual([]);
   const dropping = { ...manifestTo(), source: { ...manifestTo().source, dropIp: true } };
   expect(await compare(older, dropping, 'k')).toEqual(['source.dropIp: was false, is now true']);
+});
+
+it('is not found by what a process of a removed migration of the name has sent', async () => {
+  const record = await begin(manifestTo(), { key: 'right', accepted: 0 });
+  const { staging, ...deps } = withKey('wrong');
+  const mark = { ledger: findLedgerId(manifestTo(), deps) ?? '' };
+  await createAcceptanceMark(staging, { name, id: 'of-a-removed-one' }, mark);
+  expect(await compare(record, manifestTo(), 'another')).toEqual([]);
+  await createAcceptanceMark(staging, record, mark);
+  expect(await compare(record, manifestTo(), 'another')).not.toEqual([]);
 });

@@ -96,6 +96,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       report: keys.report(2),
       progress: keys.progress(2),
       ownReport: keys.report(2, 'a0b1c2d3-4e5f'),
+      accepted: keys.accepted(),
+      ownAccepted: keys.accepted('a0b1c2d3-4e5f'),
       ownProgress: keys.progress(2, 'a0b1c2d3-4e5f'),
     }).toEqual({
       prefix: 'shop.2024/',
@@ -117,6 +119,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       volume: 'shop.2024/volume.json',
       hashKey: 'shop.2024/hash-key.json',
       accepted: 'shop.2024/accepted.json',
+      ownAccepted: 'shop.2024/accepted-a0b1c2d3.json',
       verifications: 'shop.2024/verifications/',
       verification: 'shop.2024/verifications/00000003.json',
       topUps: 'shop.2024/top-ups/',

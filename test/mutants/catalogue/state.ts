@@ -231,6 +231,13 @@ redis.call('HDEL'`,
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
+    id: 'KS9',
+    what: 'what a removed migration was accepted with counts for the next of its name',
+    file: 'src/state/keys.ts',
+    edits: [['`${prefix}accepted${toOwn(id)}${JSON_END}`', '`${prefix}accepted${id ? JSON_END : JSON_END}`']],
+    tests: ['test/migrations/compare-manifest.test.ts'],
+  },
+  {
     id: 'KS7',
     what: 'a copy of a later holder is believed',
     file: 'src/state/staged-checkpoints.ts',
