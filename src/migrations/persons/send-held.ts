@@ -10,6 +10,7 @@ import { requireMigration } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, loadStoredManifest, type ManifestAt, toPrepared } from '../prepare.ts';
+import { loadFamily } from '../rejects/family.ts';
 import { type RunOptions, type RunResult, resumeMigration, runPrepared } from '../start.ts';
 import { hasFacts } from './facts-of.ts';
 import { isRemoved } from './facts-removed.ts';
@@ -18,7 +19,7 @@ import { loadPersons } from './load-persons.ts';
 
 /** Which held migrations are released. */
 export type HeldSelection =
-  /** These, whatever else is held. */
+  /** These, with their replays that are held, whatever else is held. */
   | { readonly kind: 'names'; readonly names: readonly string[] }
   /** All that are held for one destination: its address, or `bundled`. */
   | { readonly kind: 'address'; readonly address: string }
@@ -100,7 +101,8 @@ async function listHeld(
   staging: Staging,
   selection: HeldSelection,
 ): Promise<{ readonly all: readonly Held[]; readonly without: readonly string[] }> {
-  const names = selection.kind === 'names' ? selection.names : await listMigrations(staging);
+  const names =
+    selection.kind === 'names' ? await addReplays(staging, selection.names) : await listMigrations(staging);
   const held: Held[] = [];
   const released: string[] = [];
   const without: string[] = [];
@@ -128,6 +130,21 @@ async function listHeld(
   const [none] = without;
   if (none !== undefined && without.length === names.length) throw holdsNone(none);
   return { all: held.sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1)), without };
+}
+
+/**
+ * A migration and its replays are sent together: an older value of one would else fill a gap before a newer one of the
+ * other. Those that have not finished are left out, as a replay may be given up.
+ */
+async function addReplays(staging: Staging, names: readonly string[]): Promise<string[]> {
+  const all = new Set(names);
+  for (const name of names) {
+    for (const { name: other } of await loadFamily(staging, await requireMigration(staging, name))) {
+      if (all.has(other) || (await loadControl(staging, other))?.state !== 'finished') continue;
+      if ((await loadPersons(staging, other)).isHeld) all.add(other);
+    }
+  }
+  return [...all];
 }
 
 const holdsNone = (name: string) =>

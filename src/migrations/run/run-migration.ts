@@ -9,7 +9,7 @@ import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
-import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
+import { type EpochOpening, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { removeOfOlderEpochs } from '../../state/numbered.ts';
 import { keepProgressNote, loadProgressNote, type Progress } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
@@ -191,7 +191,8 @@ async function runEpoch(
     const repeats = await foldRepeats(run);
     board.setPhase('people');
     const { counts } = buildReport({ ...books, repeats, failures: [], isOver: true });
-    const hold = run.persons.hold || deps.tooManyRejects(counts);
+    const hold =
+      run.persons.hold || deps.tooManyRejects(counts) || (await isHeldWithOriginal(staging, record));
     failures.push(...(await sendPersons({ ...run, persons: { ...run.persons, hold } })));
     const persons = failures.length === 0 ? { persons: await loadPersons(staging, record.name) } : {};
     return buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
@@ -209,6 +210,20 @@ async function runEpoch(
     await settleWithin(Promise.allSettled(forgotten), FORGET_WITHIN_MS);
   }
   return { report, failures };
+}
+
+/**
+ * Whether a replay is of a migration that holds its persons: those of both are sent together, as other rejects may forbid
+ * what this one would merge, and older values would come first.
+ */
+async function isHeldWithOriginal(
+  staging: Staging,
+  { replays, replaysId }: MigrationRecord,
+): Promise<boolean> {
+  if (replays === undefined) return false;
+  const original = await loadMigration(staging, replays);
+  if (!original || (replaysId ?? original.id) !== original.id) return false;
+  return (await loadPersons(staging, replays)).isHeld;
 }
 
 /** Parts that a run before this one was at, and how far it was. */

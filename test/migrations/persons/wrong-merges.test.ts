@@ -132,7 +132,8 @@ it('where too many records are rejected nothing is merged until a replay has hea
   const source = { ...loaded.manifest.source, mapping } as Manifest['source'];
   const corrected = { ...loaded, manifest: { ...loaded.manifest, source } };
   const replay = getReport(await replayRejects(bench.runtime, 'many', { loaded: corrected }, runOptions));
-  expect(replay.people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+  expect(replay.people).toMatchObject({ pairs: 0, held: true });
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
 
   const held = await findHeld(bench.runtime.staging, { kind: 'names', names: ['many'] });
   if (!held) throw new Error('nothing is held');
@@ -142,6 +143,40 @@ it('where too many records are rejected nothing is merged until a replay has hea
   expect(
     await findHeld(bench.runtime.staging, { kind: 'manifest', manifest: loaded.manifest }),
   ).toBeUndefined();
+});
+
+it('a replay holds its persons while its migration does, and those of both are sent together', async () => {
+  const seen = [
+    { user: 'nils', plan: 'new', time: '2023-01-01T00:00:00Z' },
+    { user: 'nils', plan: 'old', time: '2020-01-01T00:00:00Z', e: '' },
+    { user: 'lea', device: 'till', e: '' },
+    { user: 'mark', device: 'till', time: 'yesterday' },
+  ];
+  const loaded = await bench.write('both', seen, { ...project('both'), rejects: { failAbove: '1%' } });
+  expect(await startMigration(bench.runtime, loaded, runOptions)).toMatchObject({
+    report: { counts: { rejected: 3 }, people: { held: true } },
+  });
+  const mapping = {
+    ...(Reflect.get(loaded.manifest.source, 'mapping') as object),
+    event: { column: ['e', 'user'] },
+  };
+  const source = { ...loaded.manifest.source, mapping } as Manifest['source'];
+  const corrected = { ...loaded, manifest: { ...loaded.manifest, source } };
+  const input = { loaded: corrected, reason: 'no_event_name' };
+  expect(getReport(await replayRejects(bench.runtime, 'both', input, runOptions))).toMatchObject({
+    counts: { delivered: 2, rejected: 0 },
+    people: { held: true },
+  });
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+
+  const held = await findHeld(bench.runtime.staging, { kind: 'names', names: ['both'] });
+  if (!held) throw new Error('nothing is held');
+  expect(held.names).toEqual(['both', 'both.replay-1']);
+  await sendHeldPersons(bench.runtime, held, runOptions);
+  expect(bench.takeSent()).toEqual({
+    merges: ['till → lea'],
+    properties: ['{"id":"nils","$set_once":{"plan":"new"}}'],
+  });
 });
 
 it('rejects of a cancelled migration are not replayed either, as it can be resumed, until it is removed', async () => {

@@ -30,6 +30,20 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
+    id: 'HELD-2',
+    what: 'a replay sends its persons although its migration holds them',
+    file: 'src/migrations/run/run-migration.ts',
+    edits: [[' || (await isHeldWithOriginal(staging, record))', '']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
+    id: 'HELD-3',
+    what: 'what a replay holds is not sent with what its migration holds',
+    file: 'src/migrations/persons/send-held.ts',
+    edits: [['.isHeld) all.add(other)', '.isHeld) all.delete(other)']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
     id: 'SCOPE-1',
     what: 'what another vendor said is gone by a snapshot',
     file: 'src/contract/identity-fact.ts',
