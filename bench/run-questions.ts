@@ -64,7 +64,7 @@ async function load(events: number): Promise<void> {
 }
 
 async function ask(rounds: number): Promise<AskedQuestion[]> {
-  const app = buildApi({ db, log: silent, questionLimitMs });
+  let app = buildApi({ db, log: silent, questionLimitMs });
   const { token } = await createKey(db, { label: 'bench', scopes: ['*'] });
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await app.request(`/api/projects/@current/${path}`, {
@@ -93,6 +93,8 @@ async function ask(rounds: number): Promise<AskedQuestion[]> {
     let failure: string | undefined;
     if (warm) await getAnswer(path, call);
     for (let round = 0; round < rounds && failure === undefined; round++) {
+      // It keeps no results yet: one that does answers after ten seconds with what it computed before.
+      app = buildApi({ db, log: silent, questionLimitMs });
       const [start, startCpu] = [performance.now(), readCpuMs()];
       const { status, text } = await getAnswer(path, call);
       seconds.push((performance.now() - start) / 1000);
