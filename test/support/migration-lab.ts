@@ -118,3 +118,16 @@ export function stageOnly(reason: string, files = 1): RunOptions {
     },
   };
 }
+
+/** A source of records of `line`'s shape, ids of which come from `n`. A corrected one reads `words` as that time. */
+export const keyedSource = (name: string, words: readonly string[] = [], time = '2024-02-03T04:05:06Z') => ({
+  type: 'jsonl',
+  from: `${name}/*.json`,
+  mapping: {
+    event: { column: 'e' },
+    distinctId: { column: 'u' },
+    timestamp: { column: 't' },
+    key: ['n'],
+    values: { t: Object.fromEntries(words.map((word) => [word, time])) },
+  },
+});

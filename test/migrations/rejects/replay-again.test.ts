@@ -9,7 +9,13 @@ import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { verifyMigration } from '../../../src/migrations/verify/verify.ts';
 import { layout } from '../../../src/state/keys.ts';
 import { countStored } from '../../support/count-stored.ts';
-import { importing, line, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
+import {
+  importing,
+  keyedSource,
+  line,
+  type MigrationLab,
+  openMigrationLab,
+} from '../../support/migration-lab.ts';
 
 let lab: MigrationLab;
 beforeAll(async () => {
@@ -26,14 +32,7 @@ async function begin(name: string) {
 
 /** The manifest, as corrected so far: the words that are times by now. */
 async function load(name: string, words: readonly string[] = []) {
-  const mapping = {
-    event: { column: 'e' },
-    distinctId: { column: 'u' },
-    timestamp: { column: 't' },
-    key: ['n'],
-    values: { t: Object.fromEntries(words.map((word) => [word, DAY])) },
-  };
-  const source = { type: 'jsonl', from: `${name}/*.json`, mapping };
+  const source = keyedSource(name, words);
   const loaded = await lab.writeManifest(name, { source, rejects: { failAbove: '90%' } });
   const other = JSON.stringify({ e: 'counted', u: `user-${name}-4`, t: DAY, n: `${name}-4`, other: true });
   lab.writeFile(name, 'a.json', [

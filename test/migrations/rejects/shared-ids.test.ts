@@ -4,7 +4,7 @@ import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { startMigration } from '../../../src/migrations/start.ts';
 import { verifyMigration } from '../../../src/migrations/verify/verify.ts';
 import { countStored } from '../../support/count-stored.ts';
-import { importing, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
+import { importing, keyedSource, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
 
 let lab: MigrationLab;
 beforeAll(async () => {
@@ -16,14 +16,7 @@ const DAY = '2024-02-03T04:05:06Z';
 
 /** Writes a file and the manifest; a corrected one reads a word as a time. */
 const load = async (name: string, records: readonly string[], words: readonly string[] = []) => {
-  const mapping = {
-    event: { column: 'e' },
-    distinctId: { column: 'u' },
-    timestamp: { column: 't' },
-    key: ['n'],
-    values: { t: Object.fromEntries(words.map((word) => [word, DAY])) },
-  };
-  const source = { type: 'jsonl', from: `${name}/*.json`, mapping };
+  const source = keyedSource(name, words);
   const loaded = await lab.writeManifest(name, { source, rejects: { failAbove: '100%' } });
   lab.writeFile(name, 'a.json', records);
   return loaded;
