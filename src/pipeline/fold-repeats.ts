@@ -16,8 +16,9 @@ export interface FoldedRecord {
   readonly day: string;
   /** Index of the event name in the tally of the part. */
   readonly name: number;
-  /** Where the row is one event of a record of several: its key. */
+  /** Where the row is one event of a record of several: its key, and its content. */
   readonly eventKey: string | undefined;
+  readonly content: string | undefined;
 }
 
 /** Called for the records whose outcome is not what their part said. */
@@ -28,6 +29,8 @@ export interface FoldVisitor {
   readonly onCollision: (record: FoldedRecord) => void;
   /** The record that stays where others collide with it. */
   readonly onStays: (record: FoldedRecord) => void;
+  /** A record of several events of which one is equal to one that stays. */
+  readonly onEqual: (record: FoldedRecord) => void;
   /** So many events repeat another one, or collide with what stays. */
   readonly onEvents: (events: { readonly repeated: number; readonly colliding: number }) => void;
 }
@@ -129,7 +132,7 @@ export class RepeatFold {
     }
   }
 
-  #decide(rows: number[], { onDuplicate, onCollision, onStays, onEvents }: FoldVisitor): void {
+  #decide(rows: number[], { onDuplicate, onCollision, onStays, onEqual, onEvents }: FoldVisitor): void {
     // Rows are in the order of parts and records, so the row itself is what decides among equal ones.
     rows.sort((a, b) => this.#compareContents(a, b) || a - b);
     const own = rows.filter((row) => row < this.rows);
@@ -158,7 +161,12 @@ export class RepeatFold {
       }
     }
     if (this.#getKind(first) !== OF_WHOLE) onEvents({ repeated, colliding });
-    if (colliding > 0) for (const row of staying) onStays(this.#toRecord(row));
+    if (colliding === 0) return;
+    for (const row of staying) onStays(this.#toRecord(row));
+    for (const row of own) {
+      if (this.#getKind(row) !== OF_EVENT || staying.includes(row)) continue;
+      if (staying.some((each) => this.#compareContents(each, row) === 0)) onEqual(this.#toRecord(row));
+    }
   }
 
   /** Of sorted rows of others, the first of each content that none of them rejected. */
@@ -213,8 +221,12 @@ export class RepeatFold {
     if (!run) throw new Error('a row belongs to no part');
     const at = row * FINGERPRINT_WORDS;
     const word = this.#words[at + FINGERPRINT_WORDS - 1] as number;
-    const eventKey = getKind(word) === OF_EVENT ? toEventKey(this.#words, at) : undefined;
-    return { source: run.source, day: run.day, eventKey, ...unpackRecord(word) };
+    const isEvent = getKind(word) === OF_EVENT;
+    const eventKey = isEvent ? toEventKey(this.#words, at) : undefined;
+    const content = isEvent
+      ? this.#words.subarray(at + KEY_WORDS, at + FINGERPRINT_WORDS - 1).join()
+      : undefined;
+    return { source: run.source, day: run.day, eventKey, content, ...unpackRecord(word) };
   }
 
   #reserve(rows: number): void {

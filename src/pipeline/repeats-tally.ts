@@ -13,6 +13,7 @@ export class RepeatsTally {
   #rows = 0;
   #events = 0;
   readonly #several: NonNullable<Repeats['several']> = [];
+  readonly #partly: NonNullable<Repeats['partly']> = [];
 
   addRecord(kind: Kind, of: { readonly file: string; readonly day: string; readonly event: string }): void {
     this.#total[kind] += 1;
@@ -40,6 +41,11 @@ export class RepeatsTally {
     return this.#several;
   }
 
+  /** A record that was refused in part, of which another event collides, or stays. */
+  addPartly(one: NonNullable<Repeats['partly']>[number]): void {
+    this.#partly.push(one);
+  }
+
   addRejectSegment(segment: RejectSegment): void {
     this.#rejectSegments.push(segment);
   }
@@ -61,6 +67,7 @@ export class RepeatsTally {
       rows: this.#rows,
       events: this.#events,
       ...(this.#several.length > 0 ? { several: [...this.#several] } : {}),
+      ...(this.#partly.length > 0 ? { partly: [...this.#partly] } : {}),
       total: { ...this.#total },
       byFile: toSorted(this.#byFile),
       byDay: toSorted(this.#byDay),

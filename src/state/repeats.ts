@@ -35,8 +35,27 @@ export const repeats = z.strictObject({
         /** Of another sender, what came to whose parts since may have moved its number: the part of the record. */
         part: z.string().exactOptional(),
         stays: z.literal(true).optional(),
+        /** It neither collides nor stays, but has an event that is equal to one that does. */
+        equal: z.literal(true).optional(),
         /** Of the event that collides, or stays. Absent in what earlier versions wrote. */
         key: z.string().exactOptional(),
+        content: z.string().exactOptional(),
+      }),
+    )
+    .optional(),
+  /**
+   * Records that their parts rejected because the destination refused some of their events, where an accepted one
+   * collides, or stays where others do. A replay sends these events as well, under uuids of their own.
+   */
+  partly: z
+    .array(
+      z.strictObject({
+        part: z.string(),
+        record: count,
+        /** Of accepted events that stay. */
+        staying: z.array(z.string()),
+        /** Of accepted events that collide with what stays. */
+        colliding: z.array(z.string()),
       }),
     )
     .optional(),

@@ -31,6 +31,8 @@ export async function listOtherParts(staging: Staging, record: MigrationRecord):
     if (other.id === record.id || (await loadControl(staging, other))?.state === 'removed') continue;
     const generations = createGeneration();
     const rejected = new Map<string, Map<number, readonly string[] | undefined>>();
+    /** Of records that were refused in part, the accepted events that collide. */
+    const refused = new Map<string, Map<number, readonly string[]>>();
     for await (const receipt of listReceipts(staging, other.name)) {
       generations.add(receipt);
       const { part, file, byFile, fingerprints: index, tally } = receipt;
@@ -39,6 +41,7 @@ export async function listOtherParts(staging: Staging, record: MigrationRecord):
         ...{ part, file, hasPieces: byFile !== undefined, prefix: toPartsPrefix(other), index },
         names: Object.keys(tally.byEvent),
         isRejected(record, eventKey) {
+          if (eventKey !== undefined && refused.get(part)?.get(record)?.includes(eventKey)) return true;
           const records = rejected.get(part);
           if (!records?.has(record)) return false;
           return eventKey === undefined || records.get(record)?.includes(eventKey) !== true;
@@ -53,6 +56,10 @@ export async function listOtherParts(staging: Staging, record: MigrationRecord):
         const records = rejected.get(part) ?? new Map<number, readonly string[] | undefined>();
         rejected.set(part, records.set(record, accepted));
       }
+    }
+    for (const { part, record, colliding } of repeats?.partly ?? []) {
+      const records = refused.get(part) ?? new Map<number, readonly string[]>();
+      refused.set(part, records.set(record, colliding));
     }
   }
   return found;

@@ -89,6 +89,7 @@ async function addRepeats(
     // In the books of whoever counted its repeats last.
     onCollision: () => {},
     onStays: () => {},
+    onEqual: () => {},
     onEvents: ({ repeated }) => {
       sum.events += sign * repeated;
     },

@@ -303,6 +303,27 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/rejects/replay-again.test.ts'],
   },
   {
+    id: 'RJ22',
+    what: 'a replay leaves out what was accepted of a record refused in part, though it shares its id',
+    file: 'src/migrations/rejects/rejects.ts',
+    edits: [['yield correct(line);', 'yield line;']],
+    tests: ['test/migrations/rejects/partly-sent.test.ts'],
+  },
+  {
+    id: 'RJ23',
+    what: 'of a record refused in part, what a top-up delivered is sent again under another id',
+    file: 'src/migrations/run/refused-in-part.ts',
+    edits: [[' || delivered.has(toGroup(event))', '']],
+    tests: ['test/migrations/rejects/partly-sent.test.ts'],
+  },
+  {
+    id: 'RJ24',
+    what: 'of equal records refused in part, each sends the rest under a uuid of its own',
+    file: 'src/migrations/rejects/rejects.ts',
+    edits: [['!accepted?.some((key) => all.has(key))', '!accepted || !taken.has(toId(line))']],
+    tests: ['test/migrations/rejects/partly-sent.test.ts'],
+  },
+  {
     id: 'RJ4',
     what: 'two attempts at one replay write the same keys',
     file: 'src/pipeline/stage/stage-rejects.ts',

@@ -170,9 +170,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'RP3',
     what: 'the record that stays is not kept for a replay',
     file: 'src/pipeline/fold-repeats.ts',
-    edits: [
-      ['if (colliding > 0) for (const row of staying)', 'if (colliding < 0) for (const row of staying)'],
-    ],
+    edits: [['for (const row of staying) onStays(', 'for (const row of staying.slice(0, 0)) onStays(']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
@@ -254,12 +252,9 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'RP13',
     what: 'a record of several events is rejected twice',
-    file: 'src/migrations/run/repeats-phase.ts',
+    file: 'src/migrations/run/several-events.ts',
     edits: [
-      [
-        'if (contents.has(content)) records.delete(record);',
-        'if (contents.has(record)) records.delete(record);',
-      ],
+      ['if (contents.has(content)) kept.delete(record);', 'if (contents.has(record)) kept.delete(record);'],
     ],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
