@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/lib/errors.ts';
 import { cancelMigration } from '../../src/migrations/control.ts';
+import { takeLedgerLock } from '../../src/migrations/persons/lock/ledger-lock.ts';
 import { listRejects } from '../../src/migrations/rejects/rejects.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { type RemoveOptions, removeMigration } from '../../src/migrations/remove/remove-migration.ts';
@@ -15,6 +16,7 @@ import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadControl } from '../../src/state/control.ts';
+import { listLedgersOf } from '../../src/state/ledger/ledger.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 import { saveControl } from '../support/save-control.ts';
@@ -193,6 +195,37 @@ describe('a migration that is removed', () => {
     await remove('early');
     expect(findPersons('_ledgers', 'device-early')).toEqual([]);
     expect(listFiles('_ledgers').filter((name) => name.endsWith('known/early.json'))).toHaveLength(1);
+  });
+
+  it('is forgotten only while no other migration has a turn at its destination', async () => {
+    await finish('turns');
+    const [ledger = ''] = await listLedgersOf(lab.runtime.staging, 'turns');
+    const listHashes = () => listFiles('_ledgers').filter((name) => /\/(ids|properties)\//.test(name));
+    const before = listHashes();
+    expect(before).not.toEqual([]);
+    const objects = join(staged(), '_migrations/turns.json');
+    await lab.runtime.askRedis(async (redis) => {
+      const lock = await takeLedgerLock(ledger, {
+        redis,
+        migration: { id: 'sender', name: 'sender' },
+        assertRunning: async () => {},
+        onWait: () => {},
+        signal: new AbortController().signal,
+      });
+      const refusal =
+        'migration "sender" is about to send persons to the same destination; remove "turns" when';
+      await expect(remove('turns', { forget: true })).rejects.toThrow(refusal);
+      // The same where its own objects are gone, and only ledgers know it.
+      const record = readFileSync(objects);
+      rmSync(objects);
+      await expect(remove('turns', { forget: true })).rejects.toThrow(refusal);
+      writeFileSync(objects, record);
+      expect(listHashes()).toEqual(before);
+      await lock.release();
+    });
+    await remove('turns', { forget: true });
+    expect(await loadMigration(lab.runtime.staging, 'turns')).toBeUndefined();
+    expect(listHashes()).toEqual([]);
   });
 
   it('is forgotten with its report and the hashes of its destination, and its name is free', async () => {

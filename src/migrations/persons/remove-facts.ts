@@ -26,9 +26,11 @@ export interface RemoveFactsDeps {
   readonly signal: AbortSignal;
   /** The ledger of the migration. Throws ConfigError where this process does not know the project key. */
   readonly resolveLedger: () => LedgerAccess;
-  /** Does work while no other migration has a turn at this ledger. @default does it at once */
+  /** Does work while no other migration has a turn at this ledger, or throws ConfigError. @default does it at once */
   readonly whileHeld?: (ledger: string, work: () => Promise<void>) => Promise<void>;
 }
+
+const atOnce: NonNullable<RemoveFactsDeps['whileHeld']> = (_, work) => work();
 
 /**
  * Removes the identity facts of a migration, which are personal data. Its ledger has them as keyed hashes, and
@@ -45,7 +47,7 @@ export async function removeFacts(
   const keys = layout(name);
   let facts: string | undefined;
   if (forget) {
-    await forgetProject(staging, name, now());
+    await forgetProject(name, deps);
   } else {
     await enterFacts(name, deps);
     ({ facts } = await fingerprintFacts(staging, await requireMigration(staging, name)));
@@ -58,14 +60,16 @@ export async function removeFacts(
  * Forgets under the name of the project and under the fingerprint of its key: whatever sends persons there has one of
  * the two, or is tied to one by a migration that is still there (isProjectForgotten).
  */
-async function forgetProject(staging: Staging, name: string, now: Date): Promise<void> {
+async function forgetProject(name: string, deps: RemoveFactsDeps): Promise<void> {
+  const { staging, now, whileHeld = atOnce } = deps;
   const ids = await listLedgersToForget(staging, name);
   const last = ids.size > 0 ? await loadLastLedger(staging, name) : undefined;
   if (last?.ledger !== undefined) ids.add(last.ledger);
-  for (const id of ids) await forgetLedger(staging, id, now);
-  if (last?.key === undefined || ids.has(last.key)) return;
+  for (const id of ids) await whileHeld(id, () => forgetLedger(staging, id, now()));
+  const { key } = last ?? {};
+  if (key === undefined || ids.has(key)) return;
   const { host, service } = (await loadDestination(staging, name)) ?? {};
-  await forgetLedger(staging, last.key, now, { host, service });
+  await whileHeld(key, () => forgetLedger(staging, key, now(), { host, service }));
 }
 
 async function listLedgersToForget(staging: Staging, name: string): Promise<Set<string>> {
@@ -84,7 +88,7 @@ async function listLedgersToForget(staging: Staging, name: string): Promise<Set<
  */
 export async function enterFacts(
   name: string,
-  { staging, now, signal, resolveLedger, whileHeld = (_, work) => work() }: RemoveFactsDeps,
+  { staging, now, signal, resolveLedger, whileHeld = atOnce }: RemoveFactsDeps,
 ): Promise<void> {
   const record = await requireMigration(staging, name);
   if ((await areFactsRemoved(staging, name)) || !(await hasFacts(staging, name))) return;

@@ -184,11 +184,13 @@ async function removeMoved(staging: Staging, name: string): Promise<Removed> {
  * Drops what ledgers know of a migration whose own objects are gone from staging; false where it exists, or where no
  * ledger knows it.
  */
-async function forgetGone({ staging, now }: MigrationStore, name: string): Promise<boolean> {
+async function forgetGone(store: MigrationStore, name: string): Promise<boolean> {
+  const { staging, now } = store;
   if (await loadMigration(staging, name)) return false;
   const ledgers = await listLedgersOf(staging, name);
   for (const id of ledgers) {
-    await forgetLedger(staging, id, now());
+    // Its id went with its objects; that of another migration is never a name.
+    await workWhileHeld(store, { id: name, name }, id, () => forgetLedger(staging, id, now()));
     await staging.remove(ledgerLayout(id).known(name));
   }
   return ledgers.length > 0;
@@ -207,7 +209,7 @@ async function assertNotLeased({ askRedis }: MigrationStore, { id, name }: Migra
 /** Without Redis no migration has a turn; with it, one that has is not waited for. */
 async function workWhileHeld(
   { askRedis }: MigrationStore,
-  { id, name }: MigrationRecord,
+  { id, name }: Pick<MigrationRecord, 'id' | 'name'>,
   ledger: string,
   work: () => Promise<void>,
 ): Promise<void> {

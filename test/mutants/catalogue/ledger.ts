@@ -152,7 +152,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LG39',
     what: 'a project that was forgotten under its name remembered under its key',
     file: 'src/migrations/persons/remove-facts.ts',
-    edits: [['await forgetLedger(staging, last.key, now, { host, service });', '']],
+    edits: [['await whileHeld(key, () => forgetLedger(staging, key, now(), { host, service }));', '']],
     tests: ['test/migrations/persons/forgotten-names.test.ts'],
   },
   {
@@ -168,6 +168,30 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/same-project.ts',
     edits: [['areDeclaredApart(of, destination)', 'false']],
     tests: ['test/migrations/persons/forgotten-names.test.ts'],
+  },
+  {
+    id: 'LG40',
+    what: 'a ledger is forgotten while another migration has its turn there',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [
+      [
+        'await whileHeld(id, () => forgetLedger(staging, id, now()));',
+        'await forgetLedger(staging, id, now());',
+      ],
+    ],
+    tests: ['test/migrations/remove.test.ts'],
+  },
+  {
+    id: 'LG41',
+    what: 'what ledgers know of a migration that is gone is forgotten in the turn of another',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [
+      [
+        'await workWhileHeld(store, { id: name, name }, id, () => forgetLedger(staging, id, now()));',
+        'await forgetLedger(staging, id, now());',
+      ],
+    ],
+    tests: ['test/migrations/remove.test.ts'],
   },
   {
     id: 'LG36',
