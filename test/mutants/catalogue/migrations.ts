@@ -289,6 +289,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/rejects/shared-ids.test.ts'],
   },
   {
+    id: 'RJ25',
+    what: 'what collided of a record refused in part stays where a replay takes the id again',
+    file: 'src/migrations/run/other-senders.ts',
+    edits: [['repeats?.partly ?? []', '(repeats?.partly ?? []).slice(0, 0)']],
+    tests: ['test/migrations/rejects/partly-sent.test.ts'],
+  },
+  {
     id: 'RJ3',
     what: 'a replay of a replay forgets what the first migration delivered of a record',
     file: 'src/pipeline/import-part.ts',
