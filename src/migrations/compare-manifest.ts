@@ -9,8 +9,9 @@ import { ConfigError, SourceError } from '../lib/errors.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { SOURCE_TYPES } from '../sources/registry.ts';
 import { loadAcceptanceMark } from '../state/destination-marks.ts';
+import { type Epoch, loadLatestEpoch } from '../state/epochs.ts';
 import { type LedgerAccess, findLedger as loadLedger } from '../state/ledger/ledger.ts';
-import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
+import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
 import { parseReplayName } from './derived-name.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
@@ -65,7 +66,7 @@ async function findProjectDifferences(
   manifest: Manifest,
 ): Promise<string[]> {
   const project = manifest.destination?.project;
-  const epoch = await loadLatestEpoch(runtime.staging, known.name);
+  const epoch = await loadLatestEpoch(runtime.staging, known);
   const then = toLedgerDestination((epoch ?? known.opening).manifest)?.project;
   if (then !== undefined) return describeDifference(toProject(then), toProject(project));
   if (project !== undefined) return [];

@@ -2,13 +2,9 @@ import type { Staging } from '../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../lib/errors.ts';
 import { findHalfImported } from '../state/archive/imports.ts';
 import { addControl, type Control, loadNewestControl } from '../state/control.ts';
+import { loadLatestEpochNumber } from '../state/epochs.ts';
 import { layout, parseRecordKey } from '../state/keys.ts';
-import {
-  listMigrations,
-  loadLatestEpochNumber,
-  loadMigration,
-  type MigrationRecord,
-} from '../state/migrations.ts';
+import { listMigrations, loadMigration, type MigrationRecord, type Named } from '../state/migrations.ts';
 import { loadLastRun } from '../state/schedules/runs.ts';
 import { isScheduled } from '../state/schedules/schedules.ts';
 import {
@@ -46,11 +42,10 @@ export async function applyEvent(
   event: LifeEvent,
   { reason, at }: { readonly reason: string; readonly at: string },
 ): Promise<Applied> {
-  const { name } = record;
   const of = 'epoch' in event ? { epoch: event.epoch } : {};
   for (;;) {
     const before = await loadNewestControl(staging, record);
-    const transition = await decideStored(staging, name, event, before.control);
+    const transition = await decideStored(staging, record, event, before.control);
     if (transition.kind !== 'enter') return transition;
     const { state } = transition;
     const number = before.number + 1;
@@ -62,15 +57,16 @@ export async function applyEvent(
 /** The same without writing. */
 export async function decideStored(
   staging: Staging,
-  name: string,
+  of: Named,
   event: LifeEvent,
   control: Control | undefined,
 ): Promise<Exclude<Transition, { kind: 'refuse' }>> {
   const state = toState({}, control);
-  const epoch = 'epoch' in event ? await loadLatestEpochNumber(staging, name) : 0;
+  const epoch = 'epoch' in event ? await loadLatestEpochNumber(staging, of) : 0;
   const transition = decide({ state, epoch }, event);
   if (transition.kind !== 'refuse') return transition;
   const { refusal } = transition;
+  const name = typeof of === 'string' ? of : of.name;
   const message = explainRefusal(refusal, { name, state, reason: control?.reason ?? '' });
   throw refusal === 'superseded' ? new FencedOutError(message) : new RefusedError(refusal, message);
 }

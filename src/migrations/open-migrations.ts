@@ -19,8 +19,9 @@ import type { IdFrom } from '../sources/mapping/event-id.ts';
 import type { ImportMap, SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
 import { controlState, loadControl } from '../state/control.ts';
+import { type Epoch, loadEpoch } from '../state/epochs.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
-import { type Epoch, loadEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
+import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { applyEvent } from './life-store.ts';
 import { compareEpoch, DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
 
@@ -91,10 +92,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
   const entries = new Map<string, Entry>();
 
   const load = async (name: string, epoch: number): Promise<OpenMigration & Opened> => {
-    const [record, opening] = await Promise.all([
-      loadMigration(staging, name),
-      loadEpoch(staging, name, epoch),
-    ]);
+    const record = await loadMigration(staging, name);
+    const opening = record && (await loadEpoch(staging, record, epoch));
     if (!record || !opening) {
       throw new SourceError(
         `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,

@@ -13,11 +13,11 @@ import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
+import { loadLatestEpoch } from '../state/epochs.ts';
 import { layout, partKeys, toPartsPrefix } from '../state/keys.ts';
 import {
   addTopUp,
   createMigration,
-  loadLatestEpoch,
   loadMigration,
   type MigrationRecord,
   withLatest,

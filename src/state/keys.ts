@@ -38,11 +38,11 @@ export const layout = (name: string) => {
     oldControl: `${prefix}control.json`,
     oldReport: `${prefix}report.json`,
     oldProgress: `${prefix}progress.json`,
-    /** How many events its records are, where that was counted. */
-    volume: `${prefix}volume.json`,
+    /** How many events its records are, where that was counted; like the next two of an earlier version without an id. */
+    volume: (id?: string) => `${prefix}volume${toOwn(id)}${JSON_END}`,
     /** Fingerprint of the key that personal data is hashed with. */
-    hashKey: `${prefix}hash-key.json`,
-    /** Marks that the destination accepted an event; without an id, that of an earlier version. */
+    hashKey: (id?: string) => `${prefix}hash-key${toOwn(id)}${JSON_END}`,
+    /** Marks that the destination accepted an event. */
     accepted: (id?: string) => `${prefix}accepted${toOwn(id)}${JSON_END}`,
     /** What the last comparison with the destination came to. */
     verifications: `${prefix}verifications/`,

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument, loadIfWhole } from './document.ts';
-import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
-import { recoveryHint } from './recovery-hint.ts';
+import { layout, parseRecordKey, RECORDS } from './keys.ts';
 
 /** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
-const opening = z.strictObject({
+export const opening = z.strictObject({
   manifest: z.unknown(),
   /** Folder that relative paths of the manifest start from, on the producer's machine. */
   baseDir: z.string(),
@@ -107,6 +106,13 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
   return { ...record, files: [...files.values()] };
 }
 
+/** What it was created with, without the files of its top-ups; undefined also where its record is damaged. */
+export const loadOpening = async (
+  staging: Staging,
+  name: string,
+): Promise<MigrationRecord['opening'] | undefined> =>
+  (await loadIfWhole(migrationRecord, layout(name).record, staging))?.opening;
+
 /** A migration, or whichever has this name now. */
 export type Named = string | NameAndId;
 
@@ -184,63 +190,6 @@ export async function listMigrations(staging: Staging): Promise<string[]> {
     if (name !== undefined) names.push(name);
   }
   return names;
-}
-
-/** One epoch: a producer acquired the lease, by `run`, by `resume`, or after Redis lost its memory. */
-export const epochRecord = z.strictObject({
-  openedAt: z.string(),
-  /** Random: a producer recognises the epoch that it created itself when the response was lost. */
-  producer: z.string().optional(),
-  /** Limits may differ from epoch to epoch. */
-  ...opening.shape,
-  /** The ledger of destination and project; where no project is named, a fingerprint of the key. */
-  ledger: z.string().exactOptional(),
-  /** Fingerprint of the project key, where a project is named: what names none is found by it. */
-  key: z.string().exactOptional(),
-  /** Asked for by `resume --accept-refusals`. */
-  acceptRefusals: z.boolean().exactOptional(),
-});
-export type Epoch = z.infer<typeof epochRecord>;
-/** What an epoch is opened with. */
-export type EpochOpening = Omit<Epoch, 'openedAt'>;
-
-export async function loadEpoch(staging: Staging, name: string, epoch: number): Promise<Epoch | undefined> {
-  const key = layout(name).epoch(epoch);
-  const found = await loadDocument(epochRecord, key, staging);
-  const of = named.safeParse(found?.manifest).data?.name ?? name;
-  if (of === name) return found;
-  // Its manifest would be run in place of this one's.
-  throw new SourceError(`${staging.location}: ${key} is that of migration "${of}"; ${recoveryHint(key)}`);
-}
-
-const named = z.object({ name: z.string() });
-
-/** 0 before the first. */
-export async function loadLatestEpochNumber(staging: Staging, name: string): Promise<number> {
-  const { epochs } = layout(name);
-  let latest = 0;
-  for await (const { key } of staging.list(epochs)) latest = Math.max(latest, parseEpochKey(key) ?? 0);
-  return latest;
-}
-
-export async function loadLatestEpoch(staging: Staging, name: string): Promise<Epoch | undefined> {
-  const latest = await loadLatestEpochNumber(staging, name);
-  return latest === 0 ? undefined : loadEpoch(staging, name, latest);
-}
-
-/**
- * Opens epoch `number`. Created with If-None-Match, so that of two producers that open it one gets it; false
- * for the other, which must end (I5).
- */
-export async function openEpoch(
-  staging: Staging,
-  name: string,
-  number: number,
-  record: Epoch,
-): Promise<boolean> {
-  if (await staging.create(layout(name).epoch(number), encodeDocument(record))) return true;
-  const existing = await loadEpoch(staging, name, number);
-  return record.producer !== undefined && existing?.producer === record.producer;
 }
 
 /** Removes everything below a prefix, which must belong to no migration. */

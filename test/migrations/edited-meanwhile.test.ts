@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
-import { loadLatestEpoch } from '../../src/state/migrations.ts';
+import { loadLatestEpoch } from '../../src/state/epochs.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 import { sleepAt } from '../support/sleep-at.ts';
 

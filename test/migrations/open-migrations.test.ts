@@ -20,12 +20,8 @@ import {
 } from '../../src/migrations/open-migrations.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadControl } from '../../src/state/control.ts';
-import {
-  clearStaging,
-  createMigration,
-  type MigrationRecord,
-  openEpoch,
-} from '../../src/state/migrations.ts';
+import { openEpoch } from '../../src/state/epochs.ts';
+import { clearStaging, createMigration, type MigrationRecord } from '../../src/state/migrations.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { saveControl } from '../support/save-control.ts';

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cancelMigration } from '../../src/migrations/control.ts';
-import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
 import { loadReport } from '../../src/migrations/report.ts';
-import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
-import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { createMigrationReader } from '../../src/migrations/status/status.ts';
 import { loadControl } from '../../src/state/control.ts';
-import { loadMigration } from '../../src/state/migrations.ts';
+import { forgetMigration } from '../support/forget-migration.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 import { type Step, sleepAt } from '../support/sleep-at.ts';
 
@@ -20,16 +16,6 @@ afterAll(() => lab?.close());
 const STEPS: Readonly<Record<string, Step>> = {
   'a note of its progress': { method: 'put', key: '/progress/', when: 'before' },
   'its report': { method: 'put', key: '/reports/', when: 'before' },
-};
-
-const forget = async (name: string) => {
-  const removed = await loadMigration(lab.runtime.staging, name);
-  await lab.redis.del(leaseKey(removed?.id ?? '')); // as it expires
-  await cancelMigration(lab.runtime, name, 'a wrong export');
-  await removeMigration(lab.runtime, name, {
-    forget: true,
-    resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
-  });
 };
 
 describe('a producer that wakes after its migration was removed and another one has its name', () => {
@@ -50,7 +36,7 @@ describe('a producer that wakes after its migration was removed and another one 
         importing(),
       ).catch((error: unknown) => error);
       await sleepy.asleep;
-      await forget(name);
+      await forgetMigration(lab, name);
 
       lab.writeFile(name, 'a.json', [line(`${name}-1`)]);
       expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
@@ -80,7 +66,7 @@ describe('a producer that wakes after its migration was removed and another one 
     lab.writeFile(name, 'a.json', [line(`${name}-wrong-1`)]);
     const wrong = run({ method: 'create', key: '/control/00000002', when: 'before' });
     await wrong.asleep;
-    await forget(name);
+    await forgetMigration(lab, name);
     lab.writeFile(name, 'a.json', [line(`${name}-1`)]);
     const right = run({ method: 'put', key: '/reports/', when: 'before' });
     await right.asleep;

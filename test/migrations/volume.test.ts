@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status/watch.ts';
+import { forgetMigration } from '../support/forget-migration.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+import { type Step, sleepAt } from '../support/sleep-at.ts';
 
 /** The contract's limit of events, lowered: it is judged on events, before the first request. */
 const ALLOWED = 1_500;
@@ -88,5 +90,33 @@ describe('a migration whose sample promises', () => {
     const records = lines('idle', 400, 900).flatMap((each) => [each, '{"e":"nobody"}', '{"e":"nobody"}']);
     const { result } = await run('idle', records, { rejects: { failAbove: '100%' } });
     expect(result).toMatchObject({ kind: 'finished', report: { counts: { read: 1_200, delivered: 400 } } });
+  });
+
+  it('is counted for itself, whatever a producer of a migration that had its name before counted', async () => {
+    const name = 'given-away';
+    const rules = { importRules: RULES };
+    const start = async (records: readonly string[], step: Step) => {
+      const loaded = await lab.writeManifest(name, { rejects: { failAbove: '100%' } });
+      lab.writeFile(name, 'a.json', records);
+      const { staging, redis, asleep, wake } = sleepAt(lab.runtime, name, step);
+      const runtime = { ...lab.runtime, ...rules, staging, redis };
+      const ended = startMigration(runtime, loaded, importing()).catch((error: unknown) => error);
+      await asleep;
+      return { wake, ended };
+    };
+    const good = lines(name, 1_000, 900);
+    const wrong = [...good, ...Array.from({ length: 700 }, () => '{"e":"nobody"}')];
+    const before = await start(wrong, { method: 'put', key: '/volume', when: 'before' });
+    await forgetMigration(lab, name);
+    const right = [...good, ...lines(`${name}-end`, 700, 75)];
+    const next = await start(right, { method: 'get', key: '/volume', when: 'before' });
+
+    before.wake();
+    await before.ended;
+    next.wake();
+    expect(await next.ended).toMatchObject({
+      kind: 'approval_needed',
+      reason: expect.stringContaining('It holds 1,700 events; 1,500 are allowed'),
+    });
   });
 });

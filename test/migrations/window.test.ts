@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ConfigError } from '../../src/lib/errors.ts';
 import { openHashKey } from '../../src/migrations/manifest/hash-key.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
@@ -115,13 +116,21 @@ it('hashes personal data with one key for the whole migration, and keeps neither
   const runtime = (key: string) => ({ ...lab.runtime, env: { ...lab.env, KEY: key } });
   const loaded = await lab.writeManifest('hashed', { source, destination: undefined });
   expect(JSON.stringify(loaded.manifest)).not.toContain(lab.env.KEY);
-  const open = (key: string) =>
-    openHashKey(lab.runtime.staging, { name: 'hashed' }, loaded.manifest, runtime(key).env);
+  const open = (key: string, id = 'a0b1c2d3-4e5f') =>
+    openHashKey(lab.runtime.staging, { name: 'hashed', id }, loaded.manifest, runtime(key).env);
   expect(await open('the first key of all')).toBe('the first key of all');
   expect(await open('the first key of all')).toBe('the first key of all');
   await expect(open('another key of some')).rejects.toThrow(
     /another key than the one that migration "hashed"/,
   );
-  const kept = await lab.runtime.staging.get('hashed/hash-key.json');
+  const kept = await lab.runtime.staging.get('hashed/hash-key-a0b1c2d3.json');
+  expect(kept).toBeDefined();
   expect(String(kept)).not.toContain('the first key');
+  // What a process of a removed migration leaves says nothing of the one that has its name now.
+  expect(await open('another key of some', 'ffffffff-4e5f')).toBe('another key of some');
+
+  // An earlier version named no migration.
+  await lab.runtime.staging.put('hashed/hash-key.json', kept ?? Buffer.alloc(0));
+  expect(await open('the first key of all', '00000000-4e5f')).toBe('the first key of all');
+  await expect(open('another key of some', '00000000-4e5f')).rejects.toThrow(ConfigError);
 });

@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { loadLatestEpochNumber, openEpoch } from '../../src/state/epochs.ts';
 import { layout, ledgerLayout, RECORDS } from '../../src/state/keys.ts';
 import { createLedgerTables } from '../../src/state/ledger/ledger-tables.ts';
 import { endTurn, loadTurns, openTurn } from '../../src/state/ledger/turns.ts';
-import { listMigrations, loadLatestEpochNumber, openEpoch } from '../../src/state/migrations.ts';
+import { listMigrations } from '../../src/state/migrations.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
 let folder: string;
@@ -28,7 +29,7 @@ it('a file that is none of ours changes no count of epochs, turns and versions',
     await litter(prefix);
 
   expect(await loadLatestEpochNumber(staging, 'shop')).toBe(0);
-  expect(await openEpoch(staging, 'shop', 1, { openedAt: '', manifest: {}, baseDir: '' })).toBe(true);
+  expect(await openEpoch(staging, 'shop', 1, { openedAt: '', manifest: {}, baseDir: '' })).toBe(1);
   expect(await loadLatestEpochNumber(staging, 'shop')).toBe(1);
 
   expect(await openTurn(staging, '0a1b', { migration: 'id', name: 'shop', at: '' })).toBe(1);

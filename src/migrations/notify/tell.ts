@@ -4,8 +4,9 @@ import { SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type Control, loadControlAt } from '../../state/control.ts';
 import { loadDocument } from '../../state/document.ts';
+import { loadEpoch } from '../../state/epochs.ts';
 import { layout, scheduleLayout } from '../../state/keys.ts';
-import { listMigrations, loadEpoch, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addAttempt, beginNotices, listAttempts } from '../../state/notices/notices.ts';
 import { findNewestNumber } from '../../state/numbered.ts';
 import { loadRun } from '../../state/schedules/runs.ts';
@@ -172,7 +173,7 @@ async function loadEnd(
     (await loadDocument(report, keys.report(epoch), staging));
   if (!found) return nothing;
   const { counts, balanced, unfinished } = found;
-  const opened = await loadEpoch(staging, name, epoch);
+  const opened = await loadEpoch(staging, { name, id }, epoch);
   const { failAbove } = parseStoredManifest(opened?.manifest, staging.location).rejects;
   return {
     report: { counts, isFailed: !balanced || unfinished.failures.length > 0 },

@@ -3,11 +3,12 @@ import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument, loadIfWhole } from '../../state/document.ts';
+import { loadLatestEpoch } from '../../state/epochs.ts';
 import { layout } from '../../state/keys.ts';
 import { type KnownFacts, knownFacts, listLedgersOf, loadKnownFacts } from '../../state/ledger/ledger.ts';
 import { loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';
-import { loadLatestEpoch, loadMigration } from '../../state/migrations.ts';
+import { loadMigration } from '../../state/migrations.ts';
 
 /** Marks that the identity facts of a migration were removed. */
 const factsRemoved = z.looseObject({

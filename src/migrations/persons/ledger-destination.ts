@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { loadAcceptanceMark } from '../../state/destination-marks.ts';
+import { loadLatestEpoch } from '../../state/epochs.ts';
 import type { ForgottenAt, LedgerAccess } from '../../state/ledger/ledger.ts';
-import { listMigrations, loadLatestEpoch, loadMigration } from '../../state/migrations.ts';
+import { listMigrations, loadMigration, loadOpening } from '../../state/migrations.ts';
 import { hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
 
@@ -97,7 +98,7 @@ export async function assertOneProject(
 ): Promise<void> {
   if (destination?.project === undefined || destination.service !== undefined) return;
   for (const other of await listMigrations(staging)) {
-    if (other === name) continue;
+    if (other === name || (await isAtHost(staging, other, destination.host))) continue;
     const its = await loadDestination(staging, other);
     if (!its) continue;
     const [here, there] = [destination.host ?? 'the bundled API', its.host ?? 'the bundled API'];
@@ -112,6 +113,12 @@ export async function assertOneProject(
       `"${name}" sends to project "${destination.project}" at ${here}, and "${other}" to a project of that name at ${there}. Backhaul cannot know whether they are one project, and would merge persons wrongly if it guessed. Declare it in the manifest of "${name}", under destination: "service: ${there}" if both hosts lead to the same project, or "service: ${here}" if these are two projects; then run it again`,
     );
   }
+}
+
+/** Its address never changes, so one request says it of most. */
+async function isAtHost(staging: Staging, name: string, host: string | undefined): Promise<boolean> {
+  const opened = toLedgerDestination((await loadOpening(staging, name))?.manifest);
+  return opened !== undefined && opened.host === host;
 }
 
 /**

@@ -11,18 +11,13 @@ import { countRefused, sentRange } from '../../identity/sent-range.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { loadIfWhole } from '../../state/document.ts';
+import { loadLatestEpoch } from '../../state/epochs.ts';
 import { layout, parseRangeKey, parseTurnKey } from '../../state/keys.ts';
 import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { endTurn, loadTurnDocument, openTurn } from '../../state/ledger/turns.ts';
 import { hasVersions, saveVersions } from '../../state/ledger/versions.ts';
-import {
-  clearStaging,
-  listMigrations,
-  loadLatestEpoch,
-  loadMigration,
-  type MigrationRecord,
-} from '../../state/migrations.ts';
+import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import {
   assertAllListed,
   assertKnownListed,
@@ -142,7 +137,7 @@ export async function takeIn(
   async function enter(purpose: LedgerPurpose): Promise<void> {
     const taken = await atTurn(ledger, staging, turn, purpose);
     // What it sent was decided by its own manifest.
-    const decidedBy = (await loadLatestEpoch(staging, name))?.manifest ?? opening.manifest;
+    const decidedBy = (await loadLatestEpoch(staging, { id, name }))?.manifest ?? opening.manifest;
     const at = purpose === 'take_in' ? { ...taken, sharedDevices: readSharedDevices(decidedBy) } : taken;
     const tables = createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH);
     const prefix = work.factsBy(purpose);

@@ -5,8 +5,9 @@ import { personsTally } from '../../identity/persons-tally.ts';
 import { sentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { loadDocument } from '../../state/document.ts';
+import { isEpochOver } from '../../state/epochs.ts';
 import { layout } from '../../state/keys.ts';
-import { identify, loadLatestEpochNumber } from '../../state/migrations.ts';
+import { identify } from '../../state/migrations.ts';
 import { findNewestOwn } from '../../state/numbered.ts';
 import { loadPersons, type SentPersons } from '../persons/load-persons.ts';
 
@@ -115,5 +116,5 @@ export async function findReportKey(staging: Staging, name: string): Promise<str
   const keys = layout(name);
   const newest = await findNewestOwn(staging, keys.reports, (await identify(staging, name)).id);
   if (!newest) return keys.oldReport;
-  return newest.number >= (await loadLatestEpochNumber(staging, name)) ? newest.key : undefined;
+  return (await isEpochOver(staging, name, newest.number)) ? undefined : newest.key;
 }

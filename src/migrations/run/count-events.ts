@@ -33,8 +33,9 @@ const volume = z.strictObject({ records: z.number(), events: z.number() });
  */
 export async function countEvents(input: CountEventsInput): Promise<number> {
   const { staging, record, records, toMap, onPart } = input;
-  const key = layout(record.name).volume;
-  const known = await loadDocument(volume, key, staging);
+  const { volume: toKey } = layout(record.name);
+  const known =
+    (await loadDocument(volume, toKey(record.id), staging)) ?? (await loadDocument(volume, toKey(), staging));
   if (known?.records === records) return known.events;
 
   const prefix = toPartsPrefix(record);
@@ -49,7 +50,7 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
     records.release();
     parts += 1;
   }
-  await staging.put(key, encodeDocument({ records, events }));
+  await staging.put(toKey(record.id), encodeDocument({ records, events }));
   return events;
 }
 

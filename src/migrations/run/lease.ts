@@ -17,12 +17,12 @@ import {
 } from '../../state/control.ts';
 import {
   type EpochOpening,
+  isEpochOver,
   loadEpoch,
   loadLatestEpochNumber,
-  loadMigration,
-  type MigrationRecord,
   openEpoch,
-} from '../../state/migrations.ts';
+} from '../../state/epochs.ts';
+import { identify, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { decideStored, RefusedError } from '../life-store.ts';
 import { compareEpoch, DUTIES, decideLease, EPOCH_DUTIES, explainRefusal } from '../lifecycle.ts';
 import { isRunning } from './is-running.ts';
@@ -149,7 +149,7 @@ export async function acquireLease(
   const key = migrationKey(record.id);
   const token = randomUUID();
   const self = JSON.stringify({ host: hostname(), pid: process.pid, token });
-  const latest = await loadLatestEpochNumber(staging, record.name);
+  const latest = await loadLatestEpochNumber(staging, record);
   try {
     await takeLease(redis, { key: leaseKey(record.id), name: record.name }, self);
   } catch (error) {
@@ -165,19 +165,21 @@ export async function acquireLease(
   let epoch: number;
   try {
     const before = await loadNewestControl(staging, record);
-    const { kind } = await decideStored(staging, record.name, event, before.control);
+    const { kind } = await decideStored(staging, record, event, before.control);
     if (kind === 'stay') assertContinues(before.control?.state);
     // After the number of the epoch was fixed: whoever runs the migration from here on takes that number.
     await assertAsStored(staging, record);
-    if (event.kind === 'resume' && latest > 0) await assertNotEdited(staging, record.name, latest, opening);
+    if (event.kind === 'resume' && latest > 0) await assertNotEdited(staging, record, latest, opening);
     const at = now().toISOString();
     const open = async (number: number) => {
       const document = { openedAt: at, producer: token, ...opening };
-      if (!(await openEpoch(staging, record.name, number, document))) throw superseded(record.name);
-      return number;
+      const opened = await openEpoch(staging, record, number, document);
+      if (opened === undefined) throw superseded(record.name);
+      await assertStillThere(staging, record);
+      return opened;
     };
     const assertLatest = async () => {
-      const listed = await loadLatestEpochNumber(staging, record.name);
+      const listed = await loadLatestEpochNumber(staging, record);
       if (listed > epoch) throw superseded(record.name);
       if (listed < epoch) throw new ConfigError(explainLag(staging.location));
     };
@@ -212,7 +214,7 @@ export async function acquireLease(
       assertContinues(controlState.safeParse(control).data);
       if ((await renew()) === 1) return;
       // The lease of another process: of a newer one, or of one before this, which an older Redis remembers.
-      if ((await loadLatestEpochNumber(staging, record.name)) > epoch) throw superseded(record.name);
+      if (await isEpochOver(staging, record, epoch)) throw superseded(record.name);
       throw new RedisWipedError('Redis holds the lease of another process');
     },
     async assertNotHeld() {
@@ -268,13 +270,19 @@ async function assertAsStored(staging: Staging, record: MigrationRecord): Promis
   if (!isSame) throw new FilesAddedError(`files were taken into migration "${record.name}" meanwhile`);
 }
 
+/** It may have slept just before its epoch was opened, while the migration was removed and its name given away. */
+async function assertStillThere(staging: Staging, { name, id }: MigrationRecord): Promise<void> {
+  const there = await identify(staging, name);
+  if (there.id !== id) throw superseded(name);
+}
+
 async function assertNotEdited(
   staging: Staging,
-  name: string,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
   latest: number,
   { manifest, baseDir }: EpochOpening,
 ): Promise<void> {
-  const last = await loadEpoch(staging, name, latest);
+  const last = await loadEpoch(staging, { name, id }, latest);
   const own = canonicalJson(JSON.parse(JSON.stringify(manifest)));
   const isSame = (stored: unknown) => canonicalJson(stored) === own;
   // With the defaults of this version, as it was read.

@@ -8,6 +8,7 @@ import { ConfigError, FencedOutError, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { encodeDocument } from '../../state/document.ts';
+import { isEpochOver } from '../../state/epochs.ts';
 import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
 import { layout, toRangeKey } from '../../state/keys.ts';
 import {
@@ -21,7 +22,7 @@ import {
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { endTurn } from '../../state/ledger/turns.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
-import { clearStaging, loadLatestEpochNumber } from '../../state/migrations.ts';
+import { clearStaging } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
@@ -330,7 +331,7 @@ async function assertNothingLost(
 
 /** Throws FencedOutError where a later producer has the migration: it may have sent the same in the same turn. */
 async function assertNewestEpoch({ staging, record, epoch }: PersonsRun): Promise<void> {
-  if ((await loadLatestEpochNumber(staging, record.name)) > epoch)
+  if (await isEpochOver(staging, record, epoch))
     throw new FencedOutError(`epoch ${epoch} of ${record.name} is over`);
 }
 

@@ -20,15 +20,11 @@ import { sendPersons } from '../../../src/migrations/run/persons-phase.ts';
 import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import type { WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queue.ts';
 import type { Control } from '../../../src/state/control.ts';
+import { loadLatestEpochNumber, openEpoch } from '../../../src/state/epochs.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { LEDGERS, layout, toFactsKey } from '../../../src/state/keys.ts';
 import { type SharedDevices, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
-import {
-  createMigration,
-  loadLatestEpochNumber,
-  loadMigration,
-  openEpoch,
-} from '../../../src/state/migrations.ts';
+import { createMigration, loadMigration } from '../../../src/state/migrations.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';
 import { createLivePersons, type LivePersons } from '../../support/live-persons.ts';
 import { saveControl } from '../../support/save-control.ts';

@@ -16,13 +16,9 @@ import {
 import { migrationKey, mirrorControl } from '../../../src/state/checkpoints.ts';
 import { loadControl, loadNewestControl } from '../../../src/state/control.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
+import { loadEpoch, openEpoch } from '../../../src/state/epochs.ts';
 import { layout } from '../../../src/state/keys.ts';
-import {
-  createMigration,
-  loadEpoch,
-  type MigrationRecord,
-  openEpoch,
-} from '../../../src/state/migrations.ts';
+import { createMigration, type MigrationRecord } from '../../../src/state/migrations.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { saveControl } from '../../support/save-control.ts';

@@ -24,8 +24,9 @@ import { startMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { startRuntimeSchedules } from '../../../src/runtime/queues.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { loadLatestEpochNumber } from '../../../src/state/epochs.ts';
 import { layout } from '../../../src/state/keys.ts';
-import { loadLatestEpochNumber, loadMigration } from '../../../src/state/migrations.ts';
+import { loadMigration } from '../../../src/state/migrations.ts';
 import { loadLastRun } from '../../../src/state/schedules/runs.ts';
 import {
   importing,

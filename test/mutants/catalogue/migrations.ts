@@ -147,8 +147,20 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'ZC3',
     what: 'the report of an older epoch is read',
     file: 'src/migrations/report/report.ts',
-    edits: [['newest.number >= (await loadLatestEpochNumber(staging, name))', 'newest.number >= 0']],
+    edits: [
+      [
+        '(await isEpochOver(staging, name, newest.number)) ? undefined',
+        'isEpochOver === undefined ? undefined',
+      ],
+    ],
     tests: ['test/migrations/report/stored-report.test.ts'],
+  },
+  {
+    id: 'EPO1',
+    what: 'a producer goes on though its migration was removed just before its epoch was opened',
+    file: 'src/migrations/run/lease.ts',
+    edits: [['      await assertStillThere(staging, record);\n', '']],
+    tests: ['test/migrations/foreign-epochs.test.ts'],
   },
   {
     id: 'ZC4',
