@@ -174,7 +174,7 @@ const createManifestObject = (types: SourceTypes) =>
           .max(200)
           .default('$group_identify')
           .describe(
-            'Event name that carries group properties; some services expect $groupidentify. What was sent under another name counts as not sent.',
+            'Event name that carries group properties; some services expect $groupidentify. What was sent under another name counts as not sent, but no older value is sent after it.',
           ),
         sharedDevices: z
           .enum(['none', 'first', 'last'])

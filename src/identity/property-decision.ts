@@ -46,6 +46,20 @@ export function decideProperty(
   return isOver || known.sentAt === at.turn ? 'known' : 'fill';
 }
 
+/**
+ * The same of a property of a group, of which values were sent in events of other names, too. A destination may act on one
+ * name or on several: a newer value of another name may be live, and one of the same time is the same value, which
+ * brought nothing where the destination does not act on that name.
+ */
+export const decideBeside = (
+  verdict: PropertyVerdict,
+  timeMs: number,
+  others: readonly (PropertyEntry | undefined)[],
+): PropertyVerdict =>
+  verdict === 'send' && others.some((other) => other !== undefined && other.timeMs > timeMs)
+    ? 'fill'
+    : verdict;
+
 /** By another turn, beyond doubt. */
 const wasSentBefore = (entry: PropertyEntry | undefined, { turn, hasEnded }: PropertyContext): boolean =>
   entry !== undefined && entry.sentAt !== turn && hasEnded(entry.sentAt);

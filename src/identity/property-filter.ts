@@ -3,6 +3,7 @@ import { type KeyedHash, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { assertNotLate } from './merges/merge-decision.ts';
 import {
+  decideBeside,
   decideProperty,
   type GivenValue,
   isLaterValue,
@@ -83,20 +84,30 @@ export const countEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): n
 export interface GroupFields {
   readonly set: PropertyField;
   readonly mark: string;
+  /** What was sent in events of other names that destinations are known to act on. */
+  readonly others: readonly PropertyField[];
 }
 
 /** The event that carries properties of groups where a manifest names no other. */
 export const GROUP_EVENT = '$group_identify';
+/** The one that PostHog's own service acts on. */
+export const SERVICE_GROUP_EVENT = '$groupidentify';
 
 /**
- * Those of what is sent in events of this name. A destination acts on one name, so what was sent in events of another is
- * not known there.
+ * Those of what is sent in events of this name. Many a destination acts on one name, so what was sent in events of
+ * another counts as not sent.
  */
 export function toGroupFields({ form }: Pick<KeyedHash, 'form'>, event: string): GroupFields {
-  if (form < 3 || event === GROUP_EVENT) return { set: SET, mark: GROUP };
-  const name = `${event.length}:${event}`;
-  return { set: `set:${name}`, mark: `${GROUP}:${name}` };
+  if (form < 3) return { set: SET, mark: GROUP, others: [] };
+  const set = toGroupField(event);
+  const others = [GROUP_EVENT, SERVICE_GROUP_EVENT].map(toGroupField).filter((other) => other !== set);
+  return { set, mark: event === GROUP_EVENT ? GROUP : `${GROUP}:${toGroupName(event)}`, others };
 }
+
+const toGroupField = (event: string): PropertyField =>
+  event === GROUP_EVENT ? SET : `set:${toGroupName(event)}`;
+
+const toGroupName = (event: string) => `${event.length}:${event}`;
 
 export function createPropertyFilter(options: {
   readonly hash: KeyedHash;
@@ -128,17 +139,27 @@ export function createPropertyFilter(options: {
     field: string,
     [key, time]: StoredProperty,
     value: Value,
-    on: { readonly later?: (key: string) => void; readonly first?: () => void } = NOTHING_ON,
+    on: {
+      readonly later?: (key: string) => void;
+      readonly first?: () => void;
+      /** Fields of the same property in events of other names. */
+      readonly others?: readonly PropertyField[];
+    } = NOTHING_ON,
   ): PropertyVerdict => {
     const table = findTable(of);
     if (!table) return 'send';
+    // Before the hash of its own, which the next one would replace.
+    const others =
+      on.others?.map((other) => readPropertyEntry(table, hash.property(of, other, key))) ?? NO_ENTRIES;
+    for (const other of others) if (other) assertNotLate(at, other.sentAt);
     const property = hash.property(of, field, key);
     const timeMs = toTimeMs(time);
     const known = readPropertyEntry(table, property);
     if (known) assertNotLate(at, known.sentAt);
     const { replaces: replaced, isOnce, isHeldBack } = value;
     const before = known && isOnce ? readPropertyEntry(table, toBeforeHash(property)) : undefined;
-    const verdict = decideProperty(known, timeMs, value, at, before);
+    const decided = decideProperty(known, timeMs, value, at, before);
+    const verdict = decideBeside(decided, timeMs, others);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
     if (isLater) on.later?.(key);
@@ -223,8 +244,9 @@ export function createPropertyFilter(options: {
       const sent: StoredProperty[] = [];
       const unsure: StoredProperty[] = [];
       const later = createLaterKeys();
+      const on = { later: later.add, others: groupFields.others };
       for (const one of set) {
-        const verdict = select(of, groupFields.set, one, REPLACING, { later: later.add });
+        const verdict = select(of, groupFields.set, one, REPLACING, on);
         if (verdict === 'send') sent.push(one);
         else if (verdict === 'fill') unsure.push(one);
       }
@@ -247,6 +269,7 @@ const SET_BEFORE: Value = { keep: 'earliest', replaces: false, isHeldBack: false
 /** Of the group itself. */
 const MARK: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: false };
 const NOTHING_ON = {};
+const NO_ENTRIES: readonly PropertyEntry[] = [];
 
 /** Most subjects have those of the one before: one set serves all of them. */
 function listKeys(properties: readonly StoredProperty[]): ReadonlySet<string> {

@@ -421,6 +421,7 @@ describe('groups in events of several names', () => {
       expect((await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })], OTHER)).events).toHaveLength(1);
       expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })], OTHER)).events).toEqual([]);
       expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })])).events).toEqual([]);
+      expect((await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })])).events).toEqual([]);
     },
   );
 });

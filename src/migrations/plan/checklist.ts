@@ -1,4 +1,5 @@
 import { CONTRACT_LIMITS } from '../../../config/manifest/manifest.ts';
+import { SERVICE_GROUP_EVENT } from '../../identity/property-filter.ts';
 import { counted } from './format-text.ts';
 import type { Plan } from './plan.ts';
 
@@ -48,8 +49,6 @@ export function makeChecklist(plan: Plan): CheckItem[] {
 }
 
 /** The public service knows the name that its SDKs send, the contract another. */
-const SERVICE_GROUP_EVENT = '$groupidentify';
-
 function groupsItem({ groupIdentifyEvent }: Plan): CheckItem {
   return groupIdentifyEvent === SERVICE_GROUP_EVENT
     ? { state: 'done', text: explainGroupEvent(groupIdentifyEvent) }

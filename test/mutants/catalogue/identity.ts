@@ -82,14 +82,14 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'GROUP-1',
     what: 'groups of a wrong event taken for known under the right one',
     file: 'src/identity/property-filter.ts',
-    edits: [['if (form < 3 || event', 'if (form < 4 || event']],
+    edits: [['if (form < 3) return', 'if (form < 4) return']],
     tests: ['test/identity/ledger.test.ts'],
   },
   {
     id: 'GROUP-2',
     what: 'a ledger of an earlier version forgets what it was told under another name',
     file: 'src/identity/property-filter.ts',
-    edits: [['if (form < 3 || event', 'if (form < 1 || event']],
+    edits: [['if (form < 3) return', 'if (form < 1) return']],
     tests: ['test/identity/ledger.test.ts'],
   },
   {
@@ -111,6 +111,20 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     what: 'groups that were refused under another name count as set',
     file: 'src/identity/fold-persons.ts',
     edits: [["toFieldProperties('$group_set', groupFields.set,", "toFieldProperties('$group_set', 'set',"]],
+    tests: ['test/migrations/persons/group-events.test.ts'],
+  },
+  {
+    id: 'GROUP-6',
+    what: 'an older value of a group replaces a newer one that was sent under another name',
+    file: 'src/identity/property-decision.ts',
+    edits: [["verdict === 'send' && others.some", "verdict !== 'send' && others.some"]],
+    tests: ['test/migrations/persons/group-events.test.ts'],
+  },
+  {
+    id: 'GROUP-7',
+    what: 'a name of the event of groups that is corrected brings nothing',
+    file: 'src/identity/property-decision.ts',
+    edits: [['other.timeMs > timeMs)', 'other.timeMs >= timeMs)']],
     tests: ['test/migrations/persons/group-events.test.ts'],
   },
   {
