@@ -19,7 +19,12 @@ export type Decision =
   /** The request is too large. */
   | { readonly kind: 'halve'; readonly detail: string }
   /** The operator must act, then the migration continues. */
-  | { readonly kind: 'pause'; readonly message: string }
+  | {
+      readonly kind: 'pause';
+      readonly message: string;
+      /** A proxy or a deployment may answer so for a moment, where the key was accepted before. */
+      readonly mayPass?: true;
+    }
   | {
       readonly kind: 'retry';
       readonly detail: string;
@@ -63,10 +68,11 @@ export function classify(response: TargetResponse, nowMs: number, options: Class
   if (status === 400) return { kind: 'bisect', detail: text || 'HTTP 400 without a reason' };
   if (status === 413) return { kind: 'halve', detail: text || 'too large' };
   if (status === 401) {
-    return pause(
+    const message = renderAdvice(
       `the destination does not accept the project API key (${detail})`,
       'Check destination.apiKey',
     );
+    return { kind: 'pause', message, mayPass: true };
   }
   if (status === 403) {
     const message = renderAdvice(
@@ -88,13 +94,13 @@ export function classify(response: TargetResponse, nowMs: number, options: Class
 
 const renderAdvice = (what: string, action: string) => `${what}. ${action}, then resume; nothing is lost.`;
 
-const pause = (what: string, action: string): Decision => ({
+const overQuota = (detail: string): Decision => ({
   kind: 'pause',
-  message: renderAdvice(what, action),
+  message: renderAdvice(
+    `the destination's quota is used up (${detail})`,
+    'Raise the billing limit of the project',
+  ),
 });
-
-const overQuota = (detail: string): Decision =>
-  pause(`the destination's quota is used up (${detail})`, 'Raise the billing limit of the project');
 
 function classifySuccess({ status, body }: TargetResponse, options: ClassifyOptions, text: string): Decision {
   switch (judgeAnswer(status, body, options.acceptance)) {

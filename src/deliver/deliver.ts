@@ -75,6 +75,8 @@ export interface Delivering {
 const REFUSALS_NEEDED = 3;
 /** A cut-off body or a service that is starting may be behind one answer without a proof, not behind three. */
 const UNPROVEN_NEEDED = 3;
+/** Attempts at a request that is answered 401 in a process of which the destination has accepted the key: about 4 s. */
+const KEY_REFUSALS_NEEDED = 5;
 /** Attempts at a part of a request that failed in all of its own, before it is cut again. A single event has them all. */
 const ATTEMPTS_OF_PARTS = 3;
 /** Every third failed attempt at one request is logged as a warning, the others at debug level. */
@@ -149,6 +151,12 @@ export function createDeliver(options: DeliverOptions): Delivering {
     let unproven = 0;
     for (let tries = 1; ; tries += 1) {
       const decision = await attempt(request, events, sending);
+      if (decision.kind === 'pause' && decision.mayPass && knownGood && tries < KEY_REFUSALS_NEEDED) {
+        trouble = decision.message;
+        log.warn({ tries, events }, 'key not accepted, which it was before: retrying');
+        await waiting.during(clock.wait(chooseBackoffMs(tries, policy, random), sending.signal));
+        continue;
+      }
       trouble = isRetried(decision) ? decision.detail : undefined;
       if (!isRetried(decision)) return decision;
       if (decision.kind === 'foreign') pages += 1;

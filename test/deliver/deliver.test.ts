@@ -470,6 +470,59 @@ describe('deliver', () => {
     expect(String(error)).not.toContain(API_KEY);
   });
 
+  describe('of a key that the destination has accepted', () => {
+    const refusing = async (status: number, times: number) => {
+      const destination = await strict();
+      const { deliver } = delivering(destination.url);
+      await deliver(toBatch([targetEvent(1)]), open);
+      let answered = 0;
+      destination.overrule(() => {
+        answered += 1;
+        return answered <= times ? { status, body: 'a proxy starts' } : undefined;
+      });
+      const deliveries = deliver(toBatch([2, 3].map((each) => targetEvent(each))), open);
+      return { deliveries, countAnswered: () => answered };
+    };
+
+    it.each([401, 403])('asks again where %i is answered for a moment', async (status) => {
+      const { deliveries } = await refusing(status, 2);
+      expect(await deliveries).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+    });
+
+    it('asks again where what it asks because of a 403 is answered 401 for a moment', async () => {
+      const destination = await strict();
+      const { deliver } = delivering(destination.url);
+      await deliver(toBatch([targetEvent(1)]), open);
+      const statuses = [403, 401];
+      destination.overrule(() => {
+        const status = statuses.shift();
+        return status === undefined ? undefined : { status, body: 'a proxy starts' };
+      });
+      expect(await deliver(toBatch([targetEvent(2)]), open)).toEqual([{ kind: 'accepted' }]);
+    });
+
+    it('pauses where 401 goes on', async () => {
+      const { deliveries, countAnswered } = await refusing(401, Number.POSITIVE_INFINITY);
+      await expect(deliveries).rejects.toThrow(PausedError);
+      expect(countAnswered()).toBe(5);
+    });
+
+    it('asks nothing again where its quota is used up', async () => {
+      const { deliveries, countAnswered } = await refusing(402, Number.POSITIVE_INFINITY);
+      await expect(deliveries).rejects.toThrow(PausedError);
+      expect(countAnswered()).toBe(1);
+    });
+  });
+
+  it('asks nothing again where the first answer of all is 401', async () => {
+    const destination = await strict();
+    destination.overrule({ status: 401, body: '' });
+    await expect(delivering(destination.url).deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(
+      PausedError,
+    );
+    expect(destination.requests).toHaveLength(1);
+  });
+
   it('goes on where the clock of the machine is set back', async () => {
     const destination = await strict();
     const { deliver } = delivering(destination.url, { limits: { requestsInFlight: 1 } });

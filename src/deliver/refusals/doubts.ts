@@ -48,7 +48,8 @@ export async function assertTakesOthers(
     const event = findKnownGood() ?? copyEvent(batch, pickWitness(range, tries, witnesses));
     const answer = await sendOnce(event);
     if (answer.kind === 'accepted') return;
-    if (answer.kind === 'pause') throw new PausedError(answer.message);
+    const mayPass = answer.kind === 'pause' && answer.mayPass && findKnownGood() && tries < WITNESSES;
+    if (answer.kind === 'pause' && !mayPass) throw new PausedError(answer.message);
     if (tries >= (findKnownGood() ? WITNESSES : witnesses)) {
       if (answer.kind === 'retry')
         throw new UnavailableError(`the destination is not available: ${answer.detail}`);
