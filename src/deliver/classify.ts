@@ -32,6 +32,8 @@ export type Decision =
       readonly afterMs?: number;
       /** The destination wants fewer requests, from every worker. */
       readonly slowDown: boolean;
+      /** There are too many requests, whatever is in them. */
+      readonly isLimit?: true;
     }
   /** The response is not one of event ingestion: a proxy's page if it passes, a wrong address if it lasts. */
   | { readonly kind: 'foreign'; readonly detail: string; readonly message: string }
@@ -87,7 +89,11 @@ export function classify(response: TargetResponse, nowMs: number, options: Class
   if (status === 402 || (status === 429 && overQuotaWords.test(text))) return overQuota(detail);
   if (RETRIED.has(status) || status >= 500) {
     const slowDown = status === 429 || afterMs !== undefined;
-    return { kind: 'retry', detail, slowDown, ...(afterMs === undefined ? {} : { afterMs }) };
+    return {
+      ...{ kind: 'retry', detail, slowDown },
+      ...(afterMs === undefined ? {} : { afterMs }),
+      ...(status === 429 ? { isLimit: true } : {}),
+    };
   }
   return { kind: 'doubt', detail, message: renderFailure(response, detail), error: 'config' };
 }

@@ -170,7 +170,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
       const slowDownMs = decision.kind === 'retry' && decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
       if (slowDownMs > 0) await budget.slowDown(slowDownMs);
       if (tries >= attempts) {
-        if (slowDownMs === 0 && (await isOtherTaken({ batch, range }, askOthers(sending))))
+        const isLimit = decision.kind === 'retry' && decision.isLimit;
+        if (!isLimit && (await isOtherTaken({ batch, range }, askOthers(sending))))
           return { kind: 'failing', detail: `${decision.detail}, while other events were accepted` } as const;
         throw new UnavailableError(
           `${sender.address} did not accept a batch in ${tries} attempts; the last failed with ${decision.detail}`,

@@ -671,6 +671,34 @@ describe('deliver', () => {
     else expect(outcome).toEqual([{ kind: 'accepted' }]);
   });
 
+  describe('where one event always gets an answer that asks to come back', () => {
+    const answeringTo = async (status: number) => {
+      const url = await answering((request, response) => {
+        const pieces: Buffer[] = [];
+        request.on('data', (piece: Buffer) => void pieces.push(piece));
+        request.on('end', () => {
+          const isBad = /"number":13[,}]/.test(String(gunzipSync(Buffer.concat(pieces))));
+          response.writeHead(isBad ? status : 200, isBad ? { 'retry-after': '30' } : {}).end(TAKEN);
+        });
+      });
+      const budget = { ...createUnlimitedBudget(), slowDown: async () => {} };
+      return delivering(url, { budget, retry: { ...QUICK, attempts: 3 } });
+    };
+    const batch = () => toBatch(numbers(20).map((each) => targetEvent(each)));
+
+    it('keeps it as refused after all attempts at it, while others are accepted', async () => {
+      const { deliver } = await answeringTo(503);
+      const deliveries = await deliver(batch(), open);
+      expect(deliveries.filter(({ kind }) => kind === 'accepted')).toHaveLength(19);
+      expect(deliveries.filter(({ kind }) => kind === 'refused')).toHaveLength(1);
+    });
+
+    it('waits for a rate limit, which says nothing of the event', async () => {
+      const { deliver } = await answeringTo(429);
+      await expect(deliver(batch(), open)).rejects.toThrow(UnavailableError);
+    });
+  });
+
   it('hands a Retry-After on to every sender and to the queue', async () => {
     const url = await answering((request, response) => {
       request.resume().on('end', () => response.writeHead(429, { 'retry-after': '120' }).end());

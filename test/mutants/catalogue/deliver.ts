@@ -454,6 +454,22 @@ local head`,
     tests: ['test/deliver/deliver.test.ts'],
   },
   {
+    id: 'DK4',
+    what: 'an event that always gets 503 with a time to come back is waited for without an end',
+    file: 'src/deliver/deliver.ts',
+    edits: [
+      ["decision.kind === 'retry' && decision.isLimit;", "decision.kind === 'retry' && decision.slowDown;"],
+    ],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DK5',
+    what: 'events that meet a rate limit become rejects',
+    file: 'src/deliver/classify.ts',
+    edits: [['(status === 429 ? { isLimit: true }', '(status === 430 ? { isLimit: true }']],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
     id: 'DD5',
     what: 'a rate limit that speaks of a quota pauses',
     file: 'src/deliver/classify.ts',
