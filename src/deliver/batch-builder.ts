@@ -22,7 +22,16 @@ export const DEFAULT_BATCH_LIMITS: BatchLimits = {
 const FIRST_BYTES = 64 * 1024;
 const COMMA = 0x2c;
 
-export type Added = 'added' | 'full' | 'too_large';
+/**
+ * Most bytes of the events of one record, whatever the limits of a request: they are in memory until the last of
+ * them has its answer. More than any request may have, so a setting changes no outcome.
+ */
+export const RECORD_BYTES = 16 * 1024 * 1024;
+
+export type Added = 'added' | 'full' | TooLarge;
+
+/** An event that fits into no request, or more events than one record may become. */
+export type TooLarge = 'event_too_large' | 'record_too_large';
 
 /**
  * Packs events into batches. Each event is written once, straight into the body; writing it yields its size, so
@@ -49,6 +58,11 @@ export class BatchBuilder {
     return this.#offsets.length;
   }
 
+  /** Of one event: a request must be able to hold it. */
+  get mostEventBytes(): number {
+    return Math.min(this.#limits.eventBytes, this.#bodyBytes);
+  }
+
   /** What was written and not kept is written over. */
   startRecord(): void {
     this.text.end = this.#bytes;
@@ -63,20 +77,22 @@ export class BatchBuilder {
 
   /**
    * Keeps the events of the record, all or none: a record must not be split over two batches. `full`: not kept;
-   * take the batch and try again. `too_large`: one of them fits into no batch.
+   * take the batch and try again. Events that are more than one request may hold are a batch of their own, which
+   * goes out in several requests.
    */
   keep(): Added {
-    const { events, eventBytes } = this.#limits;
+    const { events } = this.#limits;
     const { end } = this.text;
-    const largest = Math.min(eventBytes, this.#bodyBytes);
+    const largest = this.mostEventBytes;
     const pending = this.#pending;
     for (let index = 0; index < pending.length; index += 1) {
       const next = pending[index + 1];
-      if ((next === undefined ? end : next - 1) - (pending[index] as number) > largest) return 'too_large';
+      if ((next === undefined ? end : next - 1) - (pending[index] as number) > largest)
+        return 'event_too_large';
     }
-    if (this.#offsets.length + pending.length > events || end > this.#bodyBytes) {
-      return this.#offsets.length === 0 ? 'too_large' : 'full';
-    }
+    if (end - this.#bytes > RECORD_BYTES) return 'record_too_large';
+    const isOver = this.#offsets.length + pending.length > events || end > this.#bodyBytes;
+    if (isOver && this.#offsets.length > 0) return 'full';
     for (const start of pending) this.#offsets.push(start);
     this.#writeComma();
     this.#bytes = this.text.end;
@@ -85,7 +101,7 @@ export class BatchBuilder {
 
   /** An event that is text already. */
   add(eventJson: string): Added {
-    if (eventJson.length > Math.min(this.#limits.eventBytes, this.#bodyBytes)) return 'too_large';
+    if (eventJson.length > this.mostEventBytes) return 'event_too_large';
     this.startRecord();
     this.startEvent();
     this.text.write(eventJson);

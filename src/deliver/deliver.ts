@@ -41,7 +41,11 @@ export interface DeliverOptions {
     /** Another yes than the known ones. */
     readonly acceptance?: Acceptance | undefined;
   };
-  readonly limits: { readonly requestsInFlight: number };
+  readonly limits: {
+    readonly requestsInFlight: number;
+    /** Of one request; a batch with more goes out in several. @default none */
+    readonly request?: { readonly events: number; readonly bytes: number };
+  };
   readonly budget: Budget;
   /** From 0 up to, but not including, 1. */
   readonly random: () => number;
@@ -79,13 +83,14 @@ const UNPROVEN_NEEDED = 3;
 const KEY_REFUSALS_NEEDED = 5;
 /** Attempts at a part of a request that failed in all of its own, before it is cut again. A single event has them all. */
 const ATTEMPTS_OF_PARTS = 3;
+const UNBOUNDED = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 /** Every third failed attempt at one request is logged as a warning, the others at debug level. */
 const WARN_EVERY = 3;
 
 export function createDeliver(options: DeliverOptions): Delivering {
   const { destination, budget, random, now, log, clock = SYSTEM_CLOCK } = options;
   const policy = { ...DEFAULT_RETRY_POLICY, ...options.retry };
-  const inFlight = options.limits.requestsInFlight;
+  const { requestsInFlight: inFlight, request: most = UNBOUNDED } = options.limits;
   const envelope = renderEnvelope(destination.apiKey);
   const envelopeBytes = envelope.head.length + envelope.tail.length;
   if (destination.apiKey === '' || envelopeBytes > ENVELOPE_BYTES) {
@@ -250,7 +255,10 @@ export function createDeliver(options: DeliverOptions): Delivering {
     const open: OpenRange[] = all.to > 0 ? [all] : [];
     for (let top = open.pop(); top; top = open.pop()) {
       // The cap may have changed since the range was put there.
-      const limits = { events: budget.eventsPerPermit, bytes: sizeCap.bytes - envelopeBytes };
+      const limits = {
+        events: Math.min(budget.eventsPerPermit, most.events),
+        bytes: Math.min(sizeCap.bytes, most.bytes) - envelopeBytes,
+      };
       const range = takeStart(batch, top, limits);
       if (range.to < top.to) open.push({ ...top, from: range.to });
       const attempts = top.isFailing && countEvents(range) > 1 ? ATTEMPTS_OF_PARTS : undefined;

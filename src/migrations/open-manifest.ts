@@ -62,7 +62,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
             });
       return createDeliver({
         destination,
-        limits: { requestsInFlight },
+        limits: { requestsInFlight, request: batch },
         budget,
         acceptRefusals: epoch.acceptRefusals,
         random: Math.random,

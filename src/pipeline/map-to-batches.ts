@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
-import { type MapOutcome, rejected, skipped } from '../contract/outcome.ts';
+import { type MapOutcome, skipped } from '../contract/outcome.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
@@ -16,6 +16,7 @@ import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
 import type { Outcomes } from './outcomes.ts';
+import { rejectTooLarge } from './too-large.ts';
 
 export interface MapDeps {
   readonly parse: ParseBytes;
@@ -95,7 +96,8 @@ export async function* mapToBatches(
         kept = batches.keep();
       }
       if (kept === 'added') outcomes.sent(record, label, events.length);
-      else outcomes.rejected(record, TOO_LARGE, events);
+      else if (kept !== 'full')
+        outcomes.rejected(record, rejectTooLarge(kept, batches.mostEventBytes), events);
     }
   }
   batches.startRecord();
@@ -147,8 +149,3 @@ function mapRecord(
   const parsed = parse(records.bytes, records.getStart(record), records.getEnd(record));
   return parsed.kind === 'rejected' ? parsed : map(parsed.value);
 }
-
-const TOO_LARGE = rejected(
-  'event_too_large',
-  'the event is larger than one event may be at the destination; shorten its properties or drop some in the mapping',
-);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/contract/delivery.ts';
-import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
+import { BatchBuilder, RECORD_BYTES } from '../../src/deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../../src/deliver/envelope.ts';
 
 const textsOf = (batch: Batch) =>
@@ -40,13 +40,56 @@ describe('BatchBuilder', () => {
   it('measures an event in bytes, not characters, and refuses the first byte too many', () => {
     const builder = new BatchBuilder({ ...roomy, eventBytes: 8 });
     expect(builder.add('"€€"')).toBe('added');
-    expect(builder.add('"€€a"')).toBe('too_large');
+    expect(builder.add('"€€a"')).toBe('event_too_large');
     expect(textsOf(builder.take())).toEqual(['"€€"']);
   });
 
   it('calls an event too large when no empty request could hold it', () => {
     const builder = new BatchBuilder({ ...roomy, bytes: ENVELOPE_BYTES + 5 });
-    expect([builder.add('"abc"'), builder.add('"abcd"')]).toEqual(['added', 'too_large']);
+    expect([builder.add('"abc"'), builder.add('"abcd"')]).toEqual(['added', 'event_too_large']);
+  });
+
+  it('keeps the events of one record together in a batch of their own, however many they are', () => {
+    const builder = new BatchBuilder({ ...roomy, events: 2, bytes: ENVELOPE_BYTES + 20 });
+    const addRecord = (...texts: string[]) => {
+      builder.startRecord();
+      for (const text of texts) {
+        builder.startEvent();
+        builder.text.write(text);
+      }
+      return builder.keep();
+    };
+    expect(addRecord('1')).toBe('added');
+    expect(addRecord('2', '3', '4')).toBe('full');
+    expect(textsOf(builder.take())).toEqual(['1']);
+    expect(builder.keep()).toBe('added');
+    expect(addRecord('5')).toBe('full');
+    expect(textsOf(builder.take())).toEqual(['2', '3', '4']);
+    expect(builder.keep()).toBe('added');
+    expect(textsOf(builder.take())).toEqual(['5']);
+    expect(addRecord('"abcdefgh"', '"ijklmnop"')).toBe('added');
+    expect(textsOf(builder.take())).toEqual(['"abcdefgh"', '"ijklmnop"']);
+  });
+
+  it('calls a record too large by the bytes of its events, whatever a request may hold', () => {
+    const event = `"${'x'.repeat(1024 * 1024 - 3)}"`;
+    for (const limits of [
+      { ...roomy, bytes: RECORD_BYTES * 4 },
+      { ...roomy, bytes: 2 * 1024 * 1024 },
+    ]) {
+      const builder = new BatchBuilder({ ...limits, eventBytes: RECORD_BYTES });
+      const addRecord = (last: string) => {
+        builder.startRecord();
+        for (let count = 1; count <= 16; count += 1) {
+          builder.startEvent();
+          builder.text.write(count < 16 ? event : last);
+        }
+        return builder.keep();
+      };
+      expect(addRecord(`${event} `)).toBe('added');
+      builder.take();
+      expect(addRecord(`${event}  `)).toBe('record_too_large');
+    }
   });
 
   it('keeps what it handed over apart from what it packs next', () => {
@@ -80,7 +123,7 @@ describe('BatchBuilder', () => {
             added = builder.add(event);
           }
           expect(added).not.toBe('full');
-          if (added === 'too_large') tooLarge.push(event);
+          if (added === 'event_too_large') tooLarge.push(event);
         }
         batches.push(builder.take());
 

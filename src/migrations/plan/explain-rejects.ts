@@ -93,6 +93,8 @@ const DECLARED_CAUSES: Partial<Readonly<Record<RejectReason, string>>> = {
   in_the_future:
     'mapping.timestamp.column holds another time, such as an end or a renewal, or mapping.timestamp.format names a larger unit.',
   event_too_large: 'a column holds whole documents; leave it out with mapping.exclude.',
+  record_too_large:
+    'several records lie on one line, or a column holds whole documents, which each item of mapping.unnest repeats.',
   same_id_other_content: 'the columns of mapping.key do not identify a record; name more of them.',
 };
 
