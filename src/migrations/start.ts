@@ -1,4 +1,4 @@
-import { readHashKey } from '../../config/manifest/load-manifest.ts';
+import { knowsHashKey, readHashKey } from '../../config/manifest/load-manifest.ts';
 import type { PartMeta } from '../contract/part.ts';
 import { raceAbort } from '../lib/async/abort.ts';
 import { SourceError } from '../lib/errors.ts';
@@ -12,6 +12,7 @@ import { toEpochLedger } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
+import { openHashKey } from './manifest/hash-key.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
 import { keepTelling } from './notify/keep-telling.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
@@ -135,6 +136,8 @@ export async function runPrepared(
   options: RunOptions,
 ): Promise<RunResult> {
   const { name } = prepared.record;
+  const refused = await orInterrupted(runtime, name, () => assertHashKey(runtime, prepared, options));
+  if (refused) return refused;
   options.onBegin?.(name);
   const telling = await keepTelling(runtime, name);
   try {
@@ -155,6 +158,18 @@ export async function runPrepared(
   } finally {
     await telling.close();
   }
+}
+
+/**
+ * Throws ConfigError where this process hashes personal data with another key than the migration, before it holds
+ * the lease: its own workers would leave every part to others, and there may be none.
+ */
+async function assertHashKey(
+  { staging, env }: MigrationRuntime,
+  { record, manifest }: Prepared,
+  { importHere }: RunOptions,
+): Promise<void> {
+  if (importHere || knowsHashKey(manifest, env)) await openHashKey(staging, record, manifest, env);
 }
 
 /** Connects a prepared migration to queues and workers, and closes all of them at its end. */

@@ -475,4 +475,16 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['Math.abs(aheadMs) > CLOCKS_DIFFER_MS', 'Math.abs(aheadMs) < 0']],
     tests: ['test/migrations/remove.test.ts'],
   },
+  {
+    id: 'HK1',
+    what: 'a run with another hash key takes the lease, and leaves its work to others for ever',
+    file: 'src/migrations/start.ts',
+    edits: [
+      [
+        'if (importHere || knowsHashKey(manifest, env)) await',
+        'if (!importHere && !knowsHashKey(manifest, env)) await',
+      ],
+    ],
+    tests: ['test/migrations/hash-key.test.ts'],
+  },
 ];
