@@ -28,7 +28,9 @@ function addProblems(stored: Report, now: Report): Report {
   if (stored.counts.read !== now.counts.read) {
     problems.add(`the report counts ${stored.counts.read} records, its receipts ${now.counts.read}`);
   }
-  return { ...stored, problems: [...problems], balanced: problems.size === 0 };
+  // Absent in what an earlier version stored.
+  const events = now.events.several ? { ...stored.events, several: true as const } : stored.events;
+  return { ...stored, events, problems: [...problems], balanced: problems.size === 0 };
 }
 
 /** Whether everything has its outcome and is sent. */

@@ -92,6 +92,7 @@ export function buildReport(input: ReportInput): Report {
       ...(repeats && partsWithoutFingerprints === 0
         ? { distinct: tally.events.accepted - countRepeatedEvents(repeats) }
         : {}),
+      ...(totals.hasSeveral ? { several: true } : {}),
       synthetic: people?.events.accepted ?? 0,
     },
     repeats: { counted: repeats !== undefined, partsWithout: partsWithoutFingerprints },

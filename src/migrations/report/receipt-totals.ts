@@ -15,6 +15,7 @@ export class ReceiptTotals {
   readonly #bySlice = new Map<string, FileTotals>();
   readonly #readByPart = new Map<string, number>();
   readonly #mappings = new Set<string>();
+  #hasSeveral = false;
 
   add(receipt: Receipt): void {
     if (this.#readByPart.has(receipt.part)) return; // a part has one receipt, however often it is listed
@@ -24,6 +25,12 @@ export class ReceiptTotals {
     const byFile = receipt.byFile ?? { [receipt.file]: receipt.tally.counts };
     for (const [file, counts] of Object.entries(byFile)) addFile(this.#byFile, file, counts);
     addFile(this.#bySlice, parseSliceId(receipt.part), receipt.tally.counts);
+    if ((receipt.fingerprints?.eventRows ?? 0) > 0) this.#hasSeveral = true;
+  }
+
+  /** Whether events were accepted of records that are several. */
+  get hasSeveral(): boolean {
+    return this.#hasSeveral;
   }
 
   get tally(): Tally {

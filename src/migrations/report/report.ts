@@ -42,6 +42,8 @@ export const report = z.strictObject({
      * repeats over all parts are counted, and where version 0.1.0 imported some of them.
      */
     distinct: count.optional(),
+    /** Some are of records that are several events: days and names of records are not those of events. */
+    several: z.literal(true).exactOptional(),
     /** Accepted events that stem from no single record: merges, persons, groups. */
     synthetic: count,
   }),

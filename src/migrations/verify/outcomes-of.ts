@@ -31,6 +31,8 @@ export function addUpReports(
 ): Outcomes {
   const all = [first, ...replays];
   const sum = (count: (report: Report) => number) => all.reduce((total, each) => total + count(each), 0);
+  // Of reports of earlier versions, the sums alone tell; those of records that repeat others in part may be alike.
+  const hasSeveral = all.some(({ events }) => events.several);
   // A replay that was given up counts no repeats.
   const isCounted = first.events.distinct !== undefined;
   const delivered =
@@ -52,7 +54,7 @@ export function addUpReports(
     delivered,
     distinct,
     synthetic: sum(({ events }) => events.synthetic),
-    isOneToOne: distinct === undefined || distinct === delivered,
+    isOneToOne: !hasSeveral && (distinct === undefined || distinct === delivered),
   };
 }
 

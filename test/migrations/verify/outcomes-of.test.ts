@@ -54,6 +54,14 @@ it('a replay may find the day that its migration did not know', () => {
   expect(sum.byEvent).toEqual({ a: counts(3, 0) });
 });
 
+it('a record of two events is known as such, though another record repeats one of them', () => {
+  const one = report(counts(2, 0), '2024-02-01', 2);
+  const several = { ...one, events: { ...one.events, several: true as const } };
+  expect(addUpReports(one, [])).toMatchObject({ distinct: 2, isOneToOne: true });
+  expect(addUpReports(several, [])).toMatchObject({ distinct: 2, isOneToOne: false });
+  expect(addUpReports(one, [several]).isOneToOne).toBe(false);
+});
+
 it('records of several events, and repeats that are not counted, are known as such', () => {
   expect(addUpReports(report(counts(2, 0), '2024-02-01', 6), []).isOneToOne).toBe(false);
   expect(addUpReports(report(counts(2, 0), '2024-02-01'), [])).toMatchObject({
