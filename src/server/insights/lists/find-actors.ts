@@ -91,14 +91,17 @@ function toActors(rows: readonly PageRow[]): FoundActors {
   return { total: rows[0]?.total ?? 0, actors };
 }
 
-/** Persons are in order of their ids, those without a person behind them. */
+/**
+ * Persons are in order of their ids, those without a person behind them. Only those of the page are numbered: to number
+ * all of them they would all be sorted.
+ */
 function selectPage({ rows, order }: Actors, { limit, offset, search }: ActorPage): Sql {
   const sorted = sql`order by ${order === undefined ? sql`` : sql`${order},`} length(actor), actor collate "C"`;
   const wanted = search ? sql`where ${matchSearch(search)}` : sql``;
   return sql`with actors as materialized (select * from (${rows}) as listed ${wanted}),
       page as (
-        select *, row_number() over (${sorted}) as place from actors ${sorted}
-        limit ${limit}::bigint offset ${offset}::bigint)
+        select *, row_number() over (${sorted}) as place
+        from (select * from actors ${sorted} limit ${limit}::bigint offset ${offset}::bigint) as listed)
     select total, actor, value, appearances
     from (select count(*) as total from actors) as counted left join page on true order by place`;
 }
