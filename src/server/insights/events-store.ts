@@ -152,19 +152,21 @@ export const MAX_VALUE_CHARACTERS = 400;
 export const selectText = (property: PropertyOf): Sql =>
   sql`coalesce(left(${selectProperties(property)} ->> ${property.key}::text, ${MAX_VALUE_CHARACTERS}::integer), '')`;
 
-/**
- * A property as a number, null where it is none: numbers, and texts that look like one. Digits past the
- * fifteenth after the point go, and so do numbers whose sum a double could not hold.
- */
-export const selectNumber = (property: PropertyOf): Sql => {
+/** A property as a numeric, null where it is no number: numbers, and texts that look like one. For `toNumber`. */
+export const selectNumeric = (property: PropertyOf): Sql => {
   const owner = selectProperties(property);
   const { key } = property;
-  return sql`(select round(n.value, 15)::float8 from (
-    select case when jsonb_typeof(${owner} -> ${key}::text) = 'number'
-        or (${owner} ->> ${key}::text) ~ '^-?[0-9]{1,15}(\\.[0-9]{1,15})?$'
-      then (${owner} ->> ${key}::text)::numeric end) as n (value)
-    where abs(n.value) < 1e200)`;
+  return sql`case when jsonb_typeof(${owner} -> ${key}::text) = 'number'
+      or (${owner} ->> ${key}::text) ~ '^-?[0-9]{1,15}(\\.[0-9]{1,15})?$'
+    then (${owner} ->> ${key}::text)::numeric end`;
 };
+
+/**
+ * A column of these as a number: digits past the fifteenth after the point go, and so do numbers whose sum a double could
+ * not hold.
+ */
+export const toNumber = (numeric: Sql): Sql =>
+  sql`case when abs(${numeric}) < 1e200 then round(${numeric}, 15)::float8 end`;
 
 /** Events dated before that come from clocks that were never set; those after now from clocks that are fast. */
 const FIRST_PLAUSIBLE_TIME = '2000-01-01T00:00:00Z';

@@ -9,10 +9,12 @@ import {
   eventsWhere,
   findBucket,
   matchEntity,
+  READ_HERE,
   runFacts,
   type Span,
-  selectNumber,
+  selectNumeric,
   selectText,
+  toNumber,
 } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
@@ -36,12 +38,17 @@ export async function collectFacts(
   return steps.collect(own, (within) => trendFacts(within, request));
 }
 
-/** One fact an event and value of the breakdown: when, its bucket, the value, who did it, and what is measured. */
+/**
+ * One fact an event and value of the breakdown: when, its bucket, the value, who did it, and what is measured, which is
+ * read from properties and sorted. Buckets are found outside of that: their starts are read first, for which Postgres
+ * would give the rest to one process alone.
+ */
 function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
-  return sql`select e.timestamp as at, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
-      ${selectValue(scope, breakdown)} as value, ${ACTOR} as actor,
-      ${measured(series.measure)} as measured
-    ${eventsWhere(scope, buckets, matchEntity(scope, series))}`;
+  const { read, measured } = toMeasured(series.measure);
+  return sql`select at, ${findBucket(sql`at`, buckets.starts)} as bucket, value, actor, ${measured} as measured from (
+      select e.timestamp as at, ${selectValue(scope, breakdown)} as value, ${ACTOR} as actor
+        ${read === undefined ? sql`` : sql`, ${read} as read, ${READ_HERE}`}
+      ${eventsWhere(scope, buckets, matchEntity(scope, series))}) as each_event`;
 }
 
 /**
@@ -79,9 +86,11 @@ export async function collectPersons(steps: Steps, scope: EventScope, request: T
 
 const SESSION = { owner: 'event', key: '$session_id' } as const;
 
-function measured(measure: Measure): Sql {
-  if ('property' in measure) return selectNumber(measure.property);
-  return measure.math === 'unique_session' ? sql`nullif(${selectText(SESSION)}, '')` : sql`null`;
+/** What is measured of an event, and what of its properties that is made of. */
+function toMeasured(measure: Measure): { readonly read?: Sql; readonly measured: Sql } {
+  if ('property' in measure) return { read: selectNumeric(measure.property), measured: toNumber(sql`read`) };
+  if (measure.math !== 'unique_session') return { measured: sql`null` };
+  return { read: selectText(SESSION), measured: sql`nullif(read, '')` };
 }
 
 const quantile = (share: number): Sql =>

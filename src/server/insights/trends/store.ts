@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../database/sql.ts';
+import { joinSql, type Sql, sql } from '../../database/sql.ts';
 import type { Breakdown } from '../entity.ts';
 import { type EventScope, findBucket, runFacts } from '../events-store.ts';
 import type { Steps } from '../steps.ts';
@@ -66,32 +66,36 @@ const totals = (
   greatest: readonly string[] | undefined,
 ): Sql => {
   const aggregate = AGGREGATES[series.measure.math];
-  return sql`with ${labelled(facts, breakdown, aggregate, greatest)}
-    select bucket, label as value, ${aggregate} as total
-    from ${firstOnly ? FIRST_OF_EACH : sql`labelled`} group by bucket, label`;
+  const { ctes, rows } = label(facts, breakdown, aggregate, greatest);
+  const counted = firstOnly
+    ? sql`(select min(bucket) as bucket, label, actor from ${rows} as labelled group by label, actor)`
+    : rows;
+  return sql`${ctes.length === 0 ? sql`` : sql`with ${joinSql(ctes, ', ')}`}
+    select bucket, label as value, ${aggregate} as total from ${counted} as counted group by bucket, label`;
 };
 
-const FIRST_OF_EACH = sql`(
-  select min(bucket) as bucket, label, actor from labelled group by label, actor) as firsts`;
-
 /**
- * CTE `labelled`: the facts, each with the value of the breakdown, or null where that is not among the
- * greatest, which may be known already.
+ * The facts, each with a `label`: the value of the breakdown, or null where that is not among the greatest, which may be
+ * known already. A CTE of facts that read properties would be read by one process alone.
  */
-function labelled(
+function label(
   facts: Sql,
   breakdown: Breakdown | undefined,
   aggregate: Sql,
   greatest: readonly string[] | undefined,
-): Sql {
-  if (breakdown === undefined) return sql`labelled as (select f.*, f.value as label from ${facts} f)`;
+): { readonly ctes: readonly Sql[]; readonly rows: Sql } {
+  if (breakdown === undefined) return { ctes: [], rows: sql`(select f.*, f.value as label from ${facts} f)` };
   if (greatest !== undefined) {
-    return sql`labelled as (
-      select f.*, case when f.value = any(${greatest}::text[]) then f.value end as label from ${facts} f)`;
+    const value = sql`case when f.value = any(${greatest}::text[]) then f.value end`;
+    return { ctes: [], rows: sql`(select f.*, ${value} as label from ${facts} f)` };
   }
-  return sql`facts as materialized (select * from ${facts} as parts),
-    greatest_values as (${selectGreatest(sql`facts`, breakdown, aggregate)}),
-    labelled as (select f.*, g.label from facts f left join greatest_values g on g.value = f.value)`;
+  return {
+    ctes: [
+      sql`facts as materialized (select * from ${facts} as parts)`,
+      sql`greatest_values as (${selectGreatest(sql`facts`, breakdown, aggregate)})`,
+    ],
+    rows: sql`(select f.*, g.label from facts f left join greatest_values g on g.value = f.value)`,
+  };
 }
 
 /**
@@ -109,9 +113,11 @@ function activePeople(
   const { ends } = buckets;
   // Not days, which the database would count in a zone of its own.
   const window = sql`${24 * days}::integer * interval '1 hour'`;
-  return sql`with ${labelled(facts, breakdown, AGGREGATES.dau, greatest)},
-    active as (
-      select label, actor, ${findBucket(sql`at`, ends)} + 1 as first, max(at) as at from labelled group by 1, 2, 3),
+  const { ctes, rows } = label(facts, breakdown, AGGREGATES.dau, greatest);
+  const active = sql`active as (
+    select label, actor, ${findBucket(sql`at`, ends)} + 1 as first, max(at) as at
+    from ${rows} as labelled group by 1, 2, 3)`;
+  return sql`with ${joinSql([...ctes, active], ', ')},
     stretches as (
       select label, first,
         least(
