@@ -142,13 +142,18 @@ export const rejectLine = z.strictObject({
   header: keptBytes.optional(),
   /**
    * Not rejected: of the records that share an id, the one that counts as delivered. The destination may have
-   * kept another, so a replay sends all of them.
+   * kept another, so a replay sends all of them. Or counted already: it was refused in part, and what was accepted
+   * of it shares an id.
    */
   stays: z.literal(true).optional(),
   /** Of the part: see there. */
   idFrom: z.literal('record').optional(),
   /** Of a record of several events: keys of those that the destination has accepted. A replay sends the others. */
   accepted: z.array(z.string()).exactOptional(),
+  /** And keys of those that share an id: a replay sends no others. */
+  sends: z.array(z.string()).exactOptional(),
+  /** Of `sends`, those that count as delivered. */
+  staying: z.array(z.string()).exactOptional(),
   /** Set when only the record's head was kept. */
   oversize: z.strictObject({ bytes: count, sha256: z.string() }).optional(),
   ...keptBytes.shape,
@@ -162,4 +167,6 @@ export interface RejectNote {
   readonly detail: string;
   readonly stays?: true;
   readonly accepted?: readonly string[];
+  readonly sends?: readonly string[];
+  readonly staying?: readonly string[];
 }

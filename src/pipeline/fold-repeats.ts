@@ -16,23 +16,28 @@ export interface FoldedRecord {
   readonly day: string;
   /** Index of the event name in the tally of the part. */
   readonly name: number;
-  /** Where the row is one event of a record of several: its key, and its content. */
+  /** Where the row is one event of a record of several: its key. */
   readonly eventKey: string | undefined;
-  readonly content: string | undefined;
+}
+
+/** Events of one key that are not a row of their own at the destination. */
+export interface KeyEvents {
+  readonly repeated: number;
+  readonly colliding: number;
+  /** Of the colliding ones 1 where nothing of these parts stays, because another sender has the row. */
+  readonly elsewhere: 0 | 1;
 }
 
 /** Called for the records whose outcome is not what their part said. */
 export interface FoldVisitor {
   /** Another record is equal, and stays. */
   readonly onDuplicate: (record: FoldedRecord) => void;
-  /** Another record has the same key and other content, and stays. */
-  readonly onCollision: (record: FoldedRecord) => void;
+  /** Another record has the same key and other content, and stays; `isElsewhere`: that of another sender. */
+  readonly onCollision: (record: FoldedRecord, isElsewhere: boolean) => void;
   /** The record that stays where others collide with it. */
   readonly onStays: (record: FoldedRecord) => void;
-  /** A record of several events of which one is equal to one that stays. */
-  readonly onEqual: (record: FoldedRecord) => void;
-  /** So many events repeat another one, or collide with what stays. */
-  readonly onEvents: (events: { readonly repeated: number; readonly colliding: number }) => void;
+  /** Events of one key. */
+  readonly onEvents: (events: KeyEvents) => void;
 }
 
 const FIRST_ROWS = 16 * 1024;
@@ -58,7 +63,8 @@ export class RepeatFold {
 
   /** Once rows of others were added: how many are not theirs, and a table over the keys of these. */
   #own: { readonly rows: number; readonly table: Int32Array } | undefined;
-  /** Of others: rows that these do not count as delivered. */
+  /** Of others: the sender of each source, and rows that it does not count as delivered. */
+  readonly #senders = new Map<number, string>();
   readonly #rejected = new Set<number>();
 
   /** Those of others left out. */
@@ -82,8 +88,10 @@ export class RepeatFold {
   async addOthers(
     source: number,
     { words, runs }: FingerprintRows,
+    sender: string,
     isRejected: (record: number, eventKey: string | undefined) => boolean,
   ): Promise<void> {
+    this.#senders.set(source, sender);
     this.#own ??= { rows: this.#rows, table: await this.#indexKeys() };
     let at = 0;
     for (const { day, rows } of runs) {
@@ -132,7 +140,7 @@ export class RepeatFold {
     }
   }
 
-  #decide(rows: number[], { onDuplicate, onCollision, onStays, onEqual, onEvents }: FoldVisitor): void {
+  #decide(rows: number[], { onDuplicate, onCollision, onStays, onEvents }: FoldVisitor): void {
     // Rows are in the order of parts and records, so the row itself is what decides among equal ones.
     rows.sort((a, b) => this.#compareContents(a, b) || a - b);
     const own = rows.filter((row) => row < this.rows);
@@ -142,6 +150,7 @@ export class RepeatFold {
     const staying = ofOthers.length > 0 ? ofOthers : [first];
     let colliding = 0;
     let repeated = 0;
+    let isHere = false;
     let stays = true;
     /** Of the content that is looked at, a record was counted already. */
     let isCounted = false;
@@ -149,34 +158,41 @@ export class RepeatFold {
       const before = own[index - 1];
       if (before === undefined || this.#compareContents(before, row) !== 0) {
         stays = staying.some((each) => this.#compareContents(each, row) === 0);
-        if (!stays) colliding += 1;
+        if (!stays || isHere) colliding += 1;
+        isHere ||= stays;
         isCounted = false;
       } else repeated += 1;
       if (this.#getKind(row) === OF_EVENT) {
-        if (!stays) onCollision(this.#toRecord(row));
+        if (!stays) onCollision(this.#toRecord(row), ofOthers.length > 0);
       } else if (isCounted) onDuplicate(this.#toRecord(row));
       else {
         isCounted = true;
-        if (!stays) onCollision(this.#toRecord(row));
+        if (!stays) onCollision(this.#toRecord(row), ofOthers.length > 0);
       }
     }
-    if (this.#getKind(first) !== OF_WHOLE) onEvents({ repeated, colliding });
-    if (colliding === 0) return;
+    if (this.#getKind(first) !== OF_WHOLE) onEvents({ repeated, colliding, elsewhere: isHere ? 0 : 1 });
+    if (colliding === 0 && staying.length === 1) return;
     for (const row of staying) onStays(this.#toRecord(row));
-    for (const row of own) {
-      if (this.#getKind(row) !== OF_EVENT || staying.includes(row)) continue;
-      if (staying.some((each) => this.#compareContents(each, row) === 0)) onEqual(this.#toRecord(row));
-    }
   }
 
-  /** Of sorted rows of others, the first of each content that none of them rejected. */
+  /**
+   * Of sorted rows of others, the first of each content that one of them counts as delivered. A sender rejects a content
+   * as a whole; what one rejected may be what another one, that counted later, has.
+   */
   #listStaying(rows: readonly number[]): number[] {
+    const isEqual = (a: number, b: number) => this.#compareContents(a, b) === 0;
     const rejected = rows.filter((row) => this.#rejected.has(row));
-    return rows.filter((row, index) => {
-      const before = rows[index - 1];
-      if (before !== undefined && this.#compareContents(before, row) === 0) return false;
-      return rejected.every((each) => this.#compareContents(each, row) !== 0);
+    const delivered = rows.filter(
+      (row) => !rejected.some((each) => this.#getSender(each) === this.#getSender(row) && isEqual(each, row)),
+    );
+    return delivered.filter((row, index) => {
+      const before = delivered[index - 1];
+      return before === undefined || !isEqual(before, row);
     });
+  }
+
+  #getSender(row: number): string | undefined {
+    return this.#senders.get(this.#findRun(row).source);
   }
 
   async #indexKeys(): Promise<Int32Array> {
@@ -210,7 +226,7 @@ export class RepeatFold {
     return 0;
   }
 
-  #toRecord(row: number): FoldedRecord {
+  #findRun(row: number) {
     let low = 0;
     for (let high = this.#runs.length; high - low > 1; ) {
       const middle = (low + high) >>> 1;
@@ -219,14 +235,15 @@ export class RepeatFold {
     }
     const run = this.#runs[low];
     if (!run) throw new Error('a row belongs to no part');
+    return run;
+  }
+
+  #toRecord(row: number): FoldedRecord {
+    const run = this.#findRun(row);
     const at = row * FINGERPRINT_WORDS;
     const word = this.#words[at + FINGERPRINT_WORDS - 1] as number;
-    const isEvent = getKind(word) === OF_EVENT;
-    const eventKey = isEvent ? toEventKey(this.#words, at) : undefined;
-    const content = isEvent
-      ? this.#words.subarray(at + KEY_WORDS, at + FINGERPRINT_WORDS - 1).join()
-      : undefined;
-    return { source: run.source, day: run.day, eventKey, content, ...unpackRecord(word) };
+    const eventKey = getKind(word) === OF_EVENT ? toEventKey(this.#words, at) : undefined;
+    return { source: run.source, day: run.day, eventKey, ...unpackRecord(word) };
   }
 
   #reserve(rows: number): void {

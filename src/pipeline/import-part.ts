@@ -11,7 +11,7 @@ import type { ImportMap } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import { toSegmentName } from '../state/keys.ts';
 import type { PartStore } from '../state/part-store.ts';
-import type { SentBefore } from '../state/rejects/sent-before.ts';
+import type { SentBefore, SentOfRecord } from '../state/rejects/sent-before.ts';
 import { advance } from './advance.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from './map-to-batches.ts';
@@ -131,8 +131,11 @@ const NOTHING_SENT: readonly Delivery[] = [];
 const NOTHING_BEFORE: SentBefore = new Map();
 
 /** What was accepted before its part was made stays accepted. */
-const withSentBefore = (note: RejectNote, before: ReadonlySet<string> | undefined): RejectNote =>
-  before ? { ...note, accepted: [...new Set([...before, ...(note.accepted ?? [])])] } : note;
+function withSentBefore(note: RejectNote, before: SentOfRecord | undefined): RejectNote {
+  if (!before) return note;
+  const accepted = [...new Set([...before.accepted, ...(note.accepted ?? [])])];
+  return { ...note, accepted, ...(before.sends ? { sends: [...before.sends] } : {}) };
+}
 
 /**
  * Of the records before the checkpoint. Undefined where their objects are gone or damaged: the part starts over,

@@ -10,7 +10,7 @@ import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record
 import type { ImportMap } from '../sources/source.ts';
 import { toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
-import type { SentBefore } from '../state/rejects/sent-before.ts';
+import type { SentBefore, SentOfRecord } from '../state/rejects/sent-before.ts';
 import type { Segment } from './advance.ts';
 import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { EventWriter } from './event-writer.ts';
@@ -109,28 +109,35 @@ export async function* mapToBatches(
 
 /**
  * Without the events of a record that were accepted, under the ids that they have here or under the vendor's: another
- * row would stay beside the first one. A corrected map may give others, and all of these are sent.
+ * row would stay beside the first one. A corrected map may give others, and all of these are sent; so are all where it
+ * gives none for one of those that alone are to be sent.
  */
 function leaveOutSent(
   outcome: MapOutcome<MappedEvent>,
-  before: ReadonlySet<string>,
+  { accepted, sends }: SentOfRecord,
   mapByVendor: () => MapOutcome<MappedEvent>,
 ): MapOutcome<MappedEvent> {
   if (outcome.kind !== 'mapped') return outcome;
   const vendor = mapByVendor();
   const vendors =
     vendor.kind === 'mapped' && vendor.events.length === outcome.events.length ? vendor.events : [];
-  const wasSent = (event: MappedEvent | undefined): boolean => {
-    if (event === undefined) return false;
-    const words = new Int32Array(KEY_WORDS);
-    hashKey(event, words);
-    return before.has(toEventKey(words, 0));
-  };
-  const events = outcome.events.filter((event, index) => !wasSent(event) && !wasSent(vendors[index]));
+  const keys = outcome.events.map((event, index) => [toKey(event), toKey(vendors[index] ?? event)]);
+  const known = new Set(keys.flat());
+  const only = sends && [...sends].every((key) => known.has(key)) ? sends : undefined;
+  const events = outcome.events.filter((_, index) => {
+    const of = keys[index] ?? [];
+    return of.every((key) => !accepted.has(key)) && (!only || of.some((key) => only.has(key)));
+  });
   if (events.length > 0) return { ...outcome, events };
   const [first] = outcome.events;
   const of = first && { timestamp: first.timestamp, event: first.event };
   return { ...skipped('sent_before', outcome.facts, outcome.userId, outcome.seen), ...(of ? { of } : {}) };
+}
+
+function toKey(event: MappedEvent): string {
+  const words = new Int32Array(KEY_WORDS);
+  hashKey(event, words);
+  return toEventKey(words, 0);
 }
 
 /** The events are text by now: of what follows, nothing reads their properties. */

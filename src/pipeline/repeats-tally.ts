@@ -1,5 +1,6 @@
 import type { RejectSegment } from '../contract/progress.ts';
 import { type Correction, countRepeatedEvents, type Repeats } from '../state/repeats.ts';
+import type { KeyEvents } from './fold-repeats.ts';
 
 type Kind = keyof Correction;
 
@@ -12,8 +13,8 @@ export class RepeatsTally {
   readonly #rejectSegments: RejectSegment[] = [];
   #rows = 0;
   #events = 0;
+  #elsewhere = 0;
   readonly #several: NonNullable<Repeats['several']> = [];
-  readonly #partly: NonNullable<Repeats['partly']> = [];
 
   addRecord(kind: Kind, of: { readonly file: string; readonly day: string; readonly event: string }): void {
     this.#total[kind] += 1;
@@ -27,8 +28,9 @@ export class RepeatsTally {
   }
 
   /** Accepted events that repeat or collide with others. */
-  addEvents(events: number): void {
-    this.#events += events;
+  addEvents({ repeated, colliding, elsewhere }: KeyEvents): void {
+    this.#events += repeated + colliding;
+    this.#elsewhere += elsewhere;
   }
 
   /** A record of several events that collides, or stays, in one range at least. */
@@ -41,11 +43,6 @@ export class RepeatsTally {
     return this.#several;
   }
 
-  /** A record that was refused in part, of which another event collides, or stays. */
-  addPartly(one: NonNullable<Repeats['partly']>[number]): void {
-    this.#partly.push(one);
-  }
-
   addRejectSegment(segment: RejectSegment): void {
     this.#rejectSegments.push(segment);
   }
@@ -53,6 +50,7 @@ export class RepeatsTally {
   addAll(more: Repeats): void {
     this.#rows += more.rows;
     this.#events += countRepeatedEvents(more);
+    this.#elsewhere += more.elsewhere ?? 0;
     for (const one of more.several ?? []) this.#several.push(one);
     add(this.#total, more.total);
     for (const [file, correction] of Object.entries(more.byFile)) add(get(this.#byFile, file), correction);
@@ -66,8 +64,8 @@ export class RepeatsTally {
     return {
       rows: this.#rows,
       events: this.#events,
+      ...(this.#elsewhere > 0 ? { elsewhere: this.#elsewhere } : {}),
       ...(this.#several.length > 0 ? { several: [...this.#several] } : {}),
-      ...(this.#partly.length > 0 ? { partly: [...this.#partly] } : {}),
       total: { ...this.#total },
       byFile: toSorted(this.#byFile),
       byDay: toSorted(this.#byDay),

@@ -23,6 +23,8 @@ export const repeats = z.strictObject({
   byEvent: z.record(z.string(), correction),
   /** Accepted events that repeat or collide with others. Absent in what earlier versions wrote: one a record. */
   events: count.optional(),
+  /** Of `events`, those that collide only with what another migration of the family has sent. */
+  elsewhere: count.exactOptional(),
   /**
    * Of a range: records of several events that collide, or stay where others do. They may do so in several ranges,
    * so they are counted once all are folded.
@@ -35,31 +37,14 @@ export const repeats = z.strictObject({
         /** Of another sender, what came to whose parts since may have moved its number: the part of the record. */
         part: z.string().exactOptional(),
         stays: z.literal(true).optional(),
-        /** It neither collides nor stays, but has an event that is equal to one that does. */
-        equal: z.literal(true).optional(),
-        /** Of the event that collides, or stays. Absent in what earlier versions wrote. */
-        key: z.string().exactOptional(),
-        content: z.string().exactOptional(),
+        /** It collides with what another migration of the family has sent. */
+        elsewhere: z.literal(true).exactOptional(),
+        /** Of the event that collides, or stays. */
+        key: z.string(),
       }),
     )
     .optional(),
-  /**
-   * Records that their parts rejected because the destination refused some of their events, where an accepted one
-   * collides, or stays where others do. A replay sends these events as well, under uuids of their own.
-   */
-  partly: z
-    .array(
-      z.strictObject({
-        part: z.string(),
-        record: count,
-        /** Of accepted events that stay. */
-        staying: z.array(z.string()),
-        /** Of accepted events that collide with what stays. */
-        colliding: z.array(z.string()),
-      }),
-    )
-    .optional(),
-  /** The rejected records, and the one of each id that stays. */
+  /** The rejected records, and the one of each id that stays, which may be of another migration of the family. */
   rejectSegments: z.array(rejectSegment),
 });
 export type Repeats = z.infer<typeof repeats>;

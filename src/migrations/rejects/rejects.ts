@@ -5,7 +5,7 @@ import { layout } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects/rejects.ts';
-import { createGeneration, loadRepeats, type Repeats } from '../../state/repeats.ts';
+import { createGeneration, loadRepeats } from '../../state/repeats.ts';
 import { RefusedError, requireMigration } from '../life-store.ts';
 import type { State } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
@@ -145,29 +145,8 @@ export async function* readRejectLines(staging: Staging, name: string): AsyncGen
     segments.push(...receipt.rejectSegments);
   }
   const repeats = await loadRepeats(staging, name, generations.end());
-  const correct = correctAccepted(repeats);
-  for (const segment of segments) for (const line of await readRejects(staging, segment)) yield correct(line);
-  for (const segment of repeats?.rejectSegments ?? []) yield* await readRejects(staging, segment);
-}
-
-/**
- * Takes back what a reject says was accepted where that event collides, or stays where others do: the destination may
- * have another record in its row, so a replay sends it under a uuid of its own. What else was refused of an equal
- * record goes with it, so that both have the same uuids.
- */
-function correctAccepted(repeats: Repeats | undefined): (line: RejectLine) => RejectLine {
-  const toId = ({ part, record }: { part: string; record: number }) => `${part} ${record}`;
-  const taken = new Map<string, ReadonlySet<string>>();
-  for (const one of repeats?.partly ?? []) taken.set(toId(one), new Set([...one.staying, ...one.colliding]));
-  if (taken.size === 0) return (line) => line;
-  const all = new Set([...taken.values()].flatMap((keys) => [...keys]));
-  return (line) => {
-    const { accepted, ...rest } = line;
-    if (!accepted?.some((key) => all.has(key))) return line;
-    const keys = taken.get(toId(line));
-    const left = accepted.filter((key) => !keys?.has(key));
-    return { ...rest, idFrom: 'record', ...(left.length > 0 ? { accepted: left } : {}) };
-  };
+  for (const segment of [...segments, ...(repeats?.rejectSegments ?? [])])
+    yield* await readRejects(staging, segment);
 }
 
 async function assertNotRemoved(staging: Staging, name: string): Promise<void> {

@@ -25,7 +25,7 @@ import { type RunOptions, type RunResult, runPrepared, startMigration } from '..
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { listRejects, type ReplayedBy, readRejectLines } from './rejects.ts';
-import { loadReplayed } from './replayed.ts';
+import { loadReplayed, type Replayed } from './replayed.ts';
 
 export interface NothingToReplay {
   readonly kind: 'nothing_to_replay';
@@ -77,8 +77,8 @@ export async function replayRejects(
   const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
   const attempt = createAttempt(manifest.name);
   const replayed = await loadReplayed(staging, original);
-  const isLeft = (line: RejectLine) => again || replayed.find(line) === undefined;
-  const rejects = selectRejects(staging, name, { reason, isLeft });
+  const leave = (line: RejectLine) => (again ? line : replayed.leave(line));
+  const rejects = selectRejects(staging, name, { reason, leave });
   const files = await stageRejects(staging, attempt, rejects).catch(async (error: unknown) => {
     await clearAttempt(staging, attempt).catch(() => {}); // staging may be what is down
     throw error instanceof StagedMeanwhileError ? new StartedMeanwhileError(manifest.name) : error;
@@ -150,10 +150,12 @@ async function assertSameHold(
 async function* selectRejects(
   staging: Staging,
   name: string,
-  { reason, isLeft }: { readonly reason: string | undefined; readonly isLeft: (line: RejectLine) => boolean },
+  { reason, leave }: { readonly reason: string | undefined; readonly leave: Replayed['leave'] },
 ): AsyncGenerator<RejectLine> {
   for await (const line of readRejectLines(staging, name)) {
     // Of an oversize record only the head was kept; there is nothing whole to send.
-    if (!line.oversize && (reason === undefined || line.reason === reason) && isLeft(line)) yield line;
+    if (line.oversize || (reason !== undefined && line.reason !== reason)) continue;
+    const left = leave(line);
+    if (left) yield left;
   }
 }

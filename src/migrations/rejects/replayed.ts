@@ -10,7 +10,7 @@ import {
   loadMigration,
   type MigrationRecord,
 } from '../../state/migrations.ts';
-import { listOrigins } from '../../state/rejects/origins.ts';
+import { listOrigins, type PartOrigins, toEventNumber } from '../../state/rejects/origins.ts';
 import { isReplayNameOf } from '../derived-name.ts';
 import { type State, toState } from '../lifecycle.ts';
 import { loadStoredReport } from '../report/report.ts';
@@ -28,9 +28,13 @@ export interface Replayed {
   readonly replays: readonly Replay[];
   /** Cancelled ones with parts that have no receipt: what is in these is left to be replayed. */
   readonly unfinished: readonly string[];
-  /** The last replay that took a reject, by name. */
-  find(line: Pick<RejectLine, 'part' | 'record' | 'file' | 'reason' | 'idFrom'>): string | undefined;
+  /** The last replay that took a reject, by name; undefined also where an event of it is left. */
+  find(line: Place): string | undefined;
+  /** Without the events that a replay has taken; undefined where nothing is left. */
+  leave(line: RejectLine): RejectLine | undefined;
 }
+
+type Place = Pick<RejectLine, 'part' | 'record' | 'file' | 'reason' | 'idFrom' | 'sends'>;
 
 type Named = Pick<MigrationRecord, 'id' | 'name'>;
 
@@ -56,8 +60,10 @@ export async function listReplays(staging: Staging, { id, name }: Named): Promis
 export async function loadReplayed(staging: Staging, migration: Named): Promise<Replayed> {
   const replays = await listReplays(staging, migration);
   const taken = new Map<string, Uint16Array>();
+  /** Of records of which single events alone were sent: the replay of each, by part, record and number of the event. */
+  const takenEvents = new Map<string, number>();
   const unfinished: string[] = [];
-  const older: ((line: Parameters<Replayed['find']>[0]) => string | undefined)[] = [];
+  const older: ((line: Place) => string | undefined)[] = [];
   for (const [index, { record, state }] of replays.entries()) {
     const { name } = record;
     const isGivenUp = state === 'cancelled' || state === 'removed';
@@ -69,25 +75,51 @@ export async function loadReplayed(staging: Staging, migration: Named): Promise<
       if (!isOwn(parseSliceId(part))) continue;
       hasOrigins = true;
       if (finished?.has(part) === false) isWhole = false;
-      else for (const each of of) markAll(taken, each, index + 1);
+      else
+        for (const each of of)
+          if (each.events) markEvents(takenEvents, each, index + 1);
+          else markAll(taken, each, index + 1);
     }
     if (!hasOrigins && (!isGivenUp || (await hasEnded(staging, name)))) older.push(createMatcher(record));
     if (!isWhole && state === 'cancelled') unfinished.push(name);
   }
+  const find = (line: Place): string | undefined => {
+    const number = taken.get(line.part)?.[line.record] ?? 0;
+    if (number > 0) return replays[number - 1]?.record.name;
+    return older.map((match) => match(line)).findLast((name) => name !== undefined);
+  };
+  const findEvent = (line: Place, key: string) => takenEvents.get(toEventId(line, toEventNumber(key))) ?? 0;
   return {
     replays,
     unfinished,
     find(line) {
-      const number = taken.get(line.part)?.[line.record] ?? 0;
-      if (number > 0) return replays[number - 1]?.record.name;
-      return older.map((match) => match(line)).findLast((name) => name !== undefined);
+      if (!line.sends) return find(line);
+      const numbers = line.sends.map((key) => findEvent(line, key));
+      return numbers.includes(0) ? undefined : replays[Math.max(...numbers) - 1]?.record.name;
+    },
+    leave(line) {
+      if (!line.sends) return find(line) === undefined ? line : undefined;
+      const sends = line.sends.filter((key) => findEvent(line, key) === 0);
+      return sends.length > 0 ? { ...line, sends } : undefined;
     },
   };
 }
 
+const toEventId = ({ part, record }: { readonly part: string; readonly record: number }, event: number) =>
+  `${part} ${record} ${event}`;
+
+function markEvents(
+  taken: Map<string, number>,
+  { part, records, events = [] }: PartOrigins['of'][number],
+  number: number,
+): void {
+  for (const [index, record] of records.entries())
+    for (const event of events[index] ?? []) taken.set(toEventId({ part, record }, event), number);
+}
+
 function markAll(
   taken: Map<string, Uint16Array>,
-  { part, records }: { readonly part: string; readonly records: readonly number[] },
+  { part, records }: PartOrigins['of'][number],
   number: number,
 ): void {
   const marks = taken.get(part) ?? new Uint16Array(PART_MAX_RECORDS);
@@ -109,6 +141,6 @@ async function hasEnded(staging: Staging, name: string): Promise<boolean> {
 /** Earlier versions did not note which rejects a replay sent: all there were then, of its files and its reason. */
 function createMatcher({ name, files, replaysReason }: MigrationRecord) {
   const names = new Set(files.map((file) => file.name));
-  return (line: Parameters<Replayed['find']>[0]): string | undefined =>
+  return (line: Place): string | undefined =>
     names.has(toStagedName(line)) && (replaysReason ?? line.reason) === line.reason ? name : undefined;
 }

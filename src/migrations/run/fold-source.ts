@@ -2,16 +2,22 @@ import type { FilePiece, PartDescription } from '../../contract/part.ts';
 import type { FingerprintIndex, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { loadPart, loadPartDescription } from '../../state/parts.ts';
 import { saveRejects } from '../../state/rejects/rejects.ts';
-import type { OtherPart } from './other-senders.ts';
+import { loadSentBefore } from '../../state/rejects/sent-before.ts';
+import type { SentPart } from './other-senders.ts';
 
 const COLLISION_DETAIL =
   'another record has the same uuid, event name, distinct_id and day, and other content; that one counts as delivered, and a replay sends all of them under uuids of their own';
+/** The other content may be that of the very record, as another map made it. */
+const COLLISION_ELSEWHERE =
+  'the migration or another replay of it has sent an event with the same uuid, event name, distinct_id and day, and other content: of another record, or of this one with another map; that one counts as delivered, and a replay of this migration sends this one under a uuid of its own';
 
 /** A part that has fingerprints. */
 export interface FoldSource {
   readonly part: string;
+  readonly migration: MigrationRecord;
   /** Of the parts of its migration. */
   readonly prefix: string;
   readonly file: string;
@@ -24,7 +30,7 @@ export interface FoldSource {
 }
 
 /** Of another migration of the family. */
-export type OtherSource = FoldSource & Pick<OtherPart, 'isRejected'>;
+export type OtherSource = FoldSource & Pick<SentPart, 'isRejected'>;
 
 /** What one fold reads, and where its rejects go. */
 export interface FoldDeps {
@@ -37,32 +43,46 @@ export interface FoldDeps {
 }
 
 /** A record that is kept as a reject, or because it stays where others collide with it. */
-export type Kept = 'rejected' | 'stays';
-
-/** Of a record that does both, that it is rejected. */
-export function keep(records: Map<number, Kept>, record: number, as: Kept): void {
-  if (records.get(record) !== 'rejected') records.set(record, as);
+export interface Kept {
+  readonly as: 'rejected' | 'stays';
+  /** Another migration of the family has sent what it collides with. */
+  readonly isElsewhere?: boolean;
+  /** Of a record of several events: keys of those that a replay sends under uuids of their own. */
+  readonly sends?: readonly string[];
+  /** Of these, those that stay. */
+  readonly staying?: readonly string[];
+  /** Keys of its events that were accepted and that a replay leaves out. */
+  readonly accepted?: readonly string[];
 }
 
-/** Keeps records of one part. `accepted`: keys of events that a replay leaves out, by record. */
+/** Keeps records of one part. What was accepted before a replay was made is left out by the next one as well. */
 export async function saveKept(
   staging: Staging,
   of: FoldSource,
   key: string,
   kept: ReadonlyMap<number, Kept>,
-  accepted: ReadonlyMap<number, readonly string[]> = new Map(),
 ): Promise<RejectSegment> {
+  const { name, replays } = of.migration;
   const part = await requirePart(staging, of);
   const records = await loadPart(staging, of.prefix, part);
+  const before = replays === undefined ? undefined : await loadSentBefore(staging, name, of.part);
   const notes = [...kept]
     .toSorted(([a], [b]) => a - b)
-    .map(([record, as]) => ({
-      record,
-      reason: 'same_id_other_content' as const,
-      detail: COLLISION_DETAIL,
-      ...(as === 'stays' ? { stays: true as const } : {}),
-      ...(accepted.has(record) ? { accepted: accepted.get(record) ?? [] } : {}),
-    }));
+    .map(([record, { as, isElsewhere, sends, staying, accepted = [] }]) => {
+      const sent = before?.get(record);
+      const left = [...new Set([...(sent?.accepted ?? []), ...accepted])];
+      const toSend = sends ?? (sent?.sends && [...sent.sends]);
+      const stays = staying ?? (as === 'stays' ? toSend : undefined);
+      return {
+        record,
+        reason: 'same_id_other_content' as const,
+        detail: isElsewhere ? COLLISION_ELSEWHERE : COLLISION_DETAIL,
+        ...(as === 'stays' ? { stays: true as const } : {}),
+        ...(left.length > 0 ? { accepted: left } : {}),
+        ...(toSend ? { sends: toSend } : {}),
+        ...(stays && stays.length > 0 ? { staying: [...stays] } : {}),
+      };
+    });
   return saveRejects(staging, key, { part, header: records.header, records, notes });
 }
 

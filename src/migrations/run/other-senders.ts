@@ -5,12 +5,13 @@ import { layout, toPartsPrefix } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects/rejects.ts';
-import { createGeneration, loadRepeatsIfWhole } from '../../state/repeats.ts';
+import { createGeneration, loadRepeatsIfWhole, type Repeats } from '../../state/repeats.ts';
 import { loadFamily } from '../rejects/family.ts';
 
-/** A part that another migration of the family has sent: that which is replayed, or another replay of it. */
-export interface OtherPart {
+/** A part of a migration that has fingerprints. */
+export interface SentPart {
   readonly part: string;
+  readonly migration: MigrationRecord;
   readonly file: string;
   readonly hasPieces: boolean;
   /** Of the parts of its migration. */
@@ -25,42 +26,53 @@ export interface OtherPart {
  * What a replay, its migration and the other replays of it have sent, without that of `record` itself. Their uuids do
  * not depend on which of them sends a record. What was removed has no fingerprints any more.
  */
-export async function listOtherParts(staging: Staging, record: MigrationRecord): Promise<OtherPart[]> {
-  const found: OtherPart[] = [];
-  for (const other of await loadFamily(staging, record)) {
-    if (other.id === record.id || (await loadControl(staging, other))?.state === 'removed') continue;
-    const generations = createGeneration();
-    const rejected = new Map<string, Map<number, readonly string[] | undefined>>();
-    /** Of records that were refused in part, the accepted events that collide. */
-    const refused = new Map<string, Map<number, readonly string[]>>();
-    for await (const receipt of listReceipts(staging, other.name)) {
-      generations.add(receipt);
-      const { part, file, byFile, fingerprints: index, tally } = receipt;
-      if (!index) continue;
-      found.push({
-        ...{ part, file, hasPieces: byFile !== undefined, prefix: toPartsPrefix(other), index },
-        names: Object.keys(tally.byEvent),
-        isRejected(record, eventKey) {
-          if (eventKey !== undefined && refused.get(part)?.get(record)?.includes(eventKey)) return true;
-          const records = rejected.get(part);
-          if (!records?.has(record)) return false;
-          return eventKey === undefined || records.get(record)?.includes(eventKey) !== true;
-        },
-      });
-    }
-    const { name, rows } = generations.end();
-    const repeats = await loadRepeatsIfWhole(staging, layout(other.name).repeatsResult(name), rows);
-    for (const segment of repeats?.rejectSegments ?? []) {
-      for (const { part, record, stays, accepted } of await readRejects(staging, segment)) {
-        if (stays) continue;
-        const records = rejected.get(part) ?? new Map<number, readonly string[] | undefined>();
-        rejected.set(part, records.set(record, accepted));
-      }
-    }
-    for (const { part, record, colliding } of repeats?.partly ?? []) {
-      const records = refused.get(part) ?? new Map<number, readonly string[]>();
-      refused.set(part, records.set(record, colliding));
+export async function listOtherParts(staging: Staging, record: MigrationRecord): Promise<SentPart[]> {
+  const found: SentPart[] = [];
+  for (const other of await loadFamily(staging, record))
+    if (other.id !== record.id && (await loadControl(staging, other))?.state !== 'removed')
+      found.push(...(await listSentParts(staging, other)).parts);
+  return found;
+}
+
+/** What a migration has sent, and what folding it found; undefined where it is not folded. */
+export async function listSentParts(
+  staging: Staging,
+  migration: MigrationRecord,
+): Promise<{ readonly parts: SentPart[]; readonly repeats: Repeats | undefined }> {
+  const parts: SentPart[] = [];
+  const generations = createGeneration();
+  /** Of records of several events, the keys of those that it rejected. */
+  const rejected = new Map<string, Map<number, readonly string[] | undefined>>();
+  for await (const receipt of listReceipts(staging, migration.name)) {
+    generations.add(receipt);
+    const { part, file, byFile, fingerprints: index, tally } = receipt;
+    if (!index) continue;
+    parts.push({
+      ...{ part, file, hasPieces: byFile !== undefined, migration, prefix: toPartsPrefix(migration), index },
+      names: Object.keys(tally.byEvent),
+      isRejected(record, eventKey) {
+        const records = rejected.get(part);
+        if (!records?.has(record)) return false;
+        const keys = records.get(record);
+        if (keys === undefined) return true;
+        return eventKey === undefined ? keys.length > 0 : keys.includes(eventKey);
+      },
+    });
+  }
+  const { name, rows } = generations.end();
+  const repeats = await loadRepeatsIfWhole(staging, layout(migration.name).repeatsResult(name), rows);
+  for (const segment of repeats?.rejectSegments ?? []) {
+    for (const { part, record, stays, sends, staying = [] } of await readRejects(staging, segment)) {
+      if (stays && !sends) continue;
+      const records = rejected.get(part) ?? new Map<number, readonly string[] | undefined>();
+      rejected.set(
+        part,
+        records.set(
+          record,
+          sends?.filter((key) => !staying.includes(key)),
+        ),
+      );
     }
   }
-  return found;
+  return { parts, repeats };
 }

@@ -9,15 +9,7 @@ import { layout, toPartsPrefix } from '../../state/keys.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { createGeneration, loadRepeatsIfWhole, type Repeats, saveRepeats } from '../../state/repeats.ts';
 import { assertAllListed } from '../persons/facts-of.ts';
-import {
-  type FoldDeps,
-  type FoldSource,
-  findFile,
-  type Kept,
-  keep,
-  requirePart,
-  saveKept,
-} from './fold-source.ts';
+import { type FoldDeps, type FoldSource, findFile, type Kept, requirePart, saveKept } from './fold-source.ts';
 import type { EpochRun } from './import-phase.ts';
 import { listOtherParts } from './other-senders.ts';
 import { countSeveral } from './several-events.ts';
@@ -46,7 +38,10 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     const { part, file, byFile, fingerprints: index, tally } = receipt;
     const names = Object.keys(tally.byEvent);
     if (index)
-      sources.push({ part, prefix, file, pieces: undefined, hasPieces: byFile !== undefined, index, names });
+      sources.push({
+        ...{ part, migration: record, prefix, file, index, names },
+        ...{ pieces: undefined, hasPieces: byFile !== undefined },
+      });
   }
   const generation = generations.end();
   assertAllListed(staging, record.name, { listed, known: run.board.parts.done });
@@ -111,10 +106,11 @@ async function foldRange(
     const [fromDay, toDay = fromDay] = [common[0], common.at(-1)];
     if (!other || fromDay === undefined || toDay === undefined) return undefined;
     const rows = await readFingerprints(staging, other.index, { ...range, fromDay, toDay });
-    return rows && { number: sources.length + number, rows, isRejected: other.isRejected };
+    return rows && { number: sources.length + number, rows, other };
   };
   for await (const found of mapInOrder(countUp(others.length), READS_AT_ONCE, signal, readOther))
-    if (found) await fold.addOthers(found.number, found.rows, found.isRejected);
+    if (found)
+      await fold.addOthers(found.number, found.rows, found.other.migration.id, found.other.isRejected);
 
   const tally = new RepeatsTally();
   tally.addRows(fold.rows);
@@ -123,36 +119,35 @@ async function foldRange(
     return { file: of ? findFile(of, record) : '', day, event: of?.names[name] ?? OTHER_EVENTS };
   };
   const kept = new Map<number, Map<number, Kept>>();
-  const keepOf = ({ source, record }: FoldedRecord, as: Kept) => {
+  const keepOf = ({ source, record }: FoldedRecord, of: Kept) => {
     const records = kept.get(source) ?? new Map<number, Kept>();
     kept.set(source, records);
-    keep(records, record, as);
+    if (records.get(record)?.as !== 'rejected') records.set(record, of);
   };
   await fold.fold({
     onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
-    onCollision: (record) => {
-      const { eventKey, content } = record;
-      if (content !== undefined && eventKey !== undefined)
-        tally.addSeveral({ source: record.source, record: record.record, key: eventKey, content });
+    onCollision: (record, isElsewhere) => {
+      const { eventKey } = record;
+      if (eventKey !== undefined)
+        tally.addSeveral({
+          ...{ source: record.source, record: record.record, key: eventKey },
+          ...(isElsewhere ? { elsewhere: true } : {}),
+        });
       else {
         tally.addRecord('rejected', toCounted(record));
-        keepOf(record, 'rejected');
+        keepOf(record, { as: 'rejected', isElsewhere });
       }
     },
     onStays: (staying) => {
-      const { source, record, eventKey, content } = staying;
-      if (content === undefined || eventKey === undefined) return keepOf(staying, 'stays');
+      const { source, record, eventKey } = staying;
+      if (eventKey === undefined) return keepOf(staying, { as: 'stays' });
       const part = others[source - sources.length]?.part;
       tally.addSeveral({
-        ...{ source, record, key: eventKey, content, stays: true },
+        ...{ source, record, key: eventKey, stays: true },
         ...(part === undefined ? {} : { part }),
       });
     },
-    onEqual({ source, record, eventKey, content }) {
-      if (content !== undefined && eventKey !== undefined)
-        tally.addSeveral({ source, record, key: eventKey, content, equal: true });
-    },
-    onEvents: ({ repeated, colliding }) => tally.addEvents(repeated + colliding),
+    onEvents: (events) => tally.addEvents(events),
   });
 
   for (const [source, records] of [...kept].toSorted(([a], [b]) => a - b)) {

@@ -1,37 +1,43 @@
-import type { FingerprintIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { type FoldVisitor, RepeatFold } from '../../pipeline/fold-repeats.ts';
+import { type FoldedRecord, RepeatFold } from '../../pipeline/fold-repeats.ts';
 import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
-import { type FingerprintRange, readFingerprints } from '../../state/fingerprints.ts';
-import { listReceipts } from '../../state/receipts.ts';
+import {
+  FINGERPRINT_WORDS,
+  type FingerprintRange,
+  type FingerprintRows,
+  getKind,
+  getRecord,
+  OF_ONE,
+  readFingerprints,
+} from '../../state/fingerprints.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
+import { listSentParts, type SentPart } from '../run/other-senders.ts';
 
 /** A migration or a replay whose fingerprints are in staging. */
 export interface Sender {
-  readonly name: string;
+  readonly record: MigrationRecord;
   /** Whether its report counts repeats among its own parts. */
   readonly isCounted: boolean;
 }
 
-/** What several migrations have all sent, beyond the repeats that each counts by itself. */
+/** What several migrations have all sent, beyond what each counts by itself. */
 export interface SharedEvents {
   /** Events that are there once, and that the reports count more than once. */
   readonly events: number;
-  /** Records, by UTC day and by event name. */
+  /** Records, by UTC day and by event name; of records that are one event. */
   readonly byDay: ReadonlyMap<string, number>;
   readonly byEvent: ReadonlyMap<string, number>;
 }
 
-interface Source {
+interface Source extends Pick<SentPart, 'index' | 'names' | 'isRejected'> {
   readonly sender: number;
-  readonly index: FingerprintIndex;
-  readonly names: readonly string[];
 }
 
 /**
- * Counts what the first of several senders and the others have sent alike, for example because a record that it
- * rejected came once more in a top-up and in a replay. Reads what the first has of the days of the others, some 40 MB at
- * a time. Throws SourceError.
+ * Counts what the first of several senders and the others have sent under the same uuids, for example because a record
+ * that it rejected came once more in a top-up and in a replay. Reads what the first has of the days of the others, some
+ * 80 MB at a time. Throws SourceError.
  *
  * @param rangeRows Fingerprints compared at once.
  */
@@ -41,13 +47,16 @@ export async function countSharedEvents(
   rangeRows?: number,
 ): Promise<SharedEvents> {
   const sources: Source[] = [];
-  for (const [sender, { name }] of senders.entries())
-    for await (const { fingerprints, tally } of listReceipts(staging, name))
-      if (fingerprints) sources.push({ sender, index: fingerprints, names: Object.keys(tally.byEvent) });
+  const sum: Sum = { events: 0, byDay: new Map(), byEvent: new Map() };
+  for (const [sender, { record, isCounted }] of senders.entries()) {
+    const { parts, repeats } = await listSentParts(staging, record);
+    for (const { index, names, isRejected } of parts) sources.push({ sender, index, names, isRejected });
+    // Its report leaves them to whoever else has the row, and here each row is counted.
+    if (isCounted) sum.events -= repeats?.elsewhere ?? 0;
+  }
   const days = new Set(
     sources.flatMap(({ sender, index }) => (sender === 0 ? [] : index.sections.map(({ day }) => day))),
   );
-  const sum = { events: 0, byDay: new Map<string, number>(), byEvent: new Map<string, number>() };
   const ranges = planRepeatRanges(
     sources.map(({ index }) => index),
     rangeRows,
@@ -67,33 +76,78 @@ export async function countSharedEvents(
   return sum;
 }
 
+interface Sum {
+  events: number;
+  readonly byDay: Map<string, number>;
+  readonly byEvent: Map<string, number>;
+}
+
 async function addRepeats(
   staging: Staging,
   sources: readonly Source[],
   range: FingerprintRange,
   sign: 1 | -1,
-  sum: { events: number; readonly byDay: Map<string, number>; readonly byEvent: Map<string, number> },
+  sum: Sum,
 ): Promise<void> {
-  const fold = new RepeatFold();
-  for (const [number, { index }] of sources.entries()) {
-    const rows = await readFingerprints(staging, index, range);
-    if (rows) fold.add(number, rows);
+  const found: { readonly source: Source; readonly rows: FingerprintRows }[] = [];
+  for (const source of sources) {
+    const rows = await readFingerprints(staging, source.index, range);
+    if (rows) found.push({ source, rows });
   }
-  const addRecord = ({ source, day, name, eventKey }: Parameters<FoldVisitor['onDuplicate']>[0]) => {
-    if (eventKey !== undefined) return; // whether a record collides is a matter of all its events
-    add(sum.byDay, day, sign);
-    add(sum.byEvent, sources[source]?.names[name] ?? OTHER_EVENTS, sign);
-  };
-  await fold.fold({
-    onDuplicate: addRecord,
-    // In the books of whoever counted its repeats last.
-    onCollision: () => {},
-    onStays: () => {},
-    onEqual: () => {},
-    onEvents: ({ repeated }) => {
-      sum.events += sign * repeated;
+  const ignore = () => {};
+  const events = new RepeatFold();
+  for (const [number, { rows }] of found.entries()) events.add(number, rows);
+  await events.fold({
+    ...{ onDuplicate: ignore, onCollision: ignore, onStays: ignore },
+    onEvents: ({ repeated, colliding }) => {
+      sum.events += sign * (repeated + colliding);
     },
   });
+  // Of one key each sender counts one record, unless another one has the row.
+  const records = new RepeatFold();
+  const pick = createPick(found);
+  for (const [number, { source, rows }] of found.entries()) records.add(number, pick(source, rows));
+  const addRecord = ({ source, day, name }: FoldedRecord) => {
+    add(sum.byDay, day, sign);
+    add(sum.byEvent, found[source]?.source.names[name] ?? OTHER_EVENTS, sign);
+  };
+  await records.fold({
+    ...{ onDuplicate: addRecord, onCollision: addRecord, onStays: ignore, onEvents: ignore },
+  });
+}
+
+/** Picks rows of records that are one event and that their sender does not reject, nor an equal one. */
+function createPick(
+  found: readonly { readonly source: Source; readonly rows: FingerprintRows }[],
+): (of: Source, rows: FingerprintRows) => FingerprintRows {
+  const rejected = new Set<string>();
+  /** First words of these: a text is made of few rows. */
+  const first = new Set<number>();
+  const toText = ({ sender }: Source, words: Int32Array, at: number) =>
+    `${sender} ${words.subarray(at, at + FINGERPRINT_WORDS - 1).join()}`;
+  for (const { source, rows } of found)
+    for (let at = 0; at < rows.words.length; at += FINGERPRINT_WORDS) {
+      const word = rows.words[at + FINGERPRINT_WORDS - 1] as number;
+      if (getKind(word) !== OF_ONE || !source.isRejected(getRecord(word), undefined)) continue;
+      rejected.add(toText(source, rows.words, at));
+      first.add(rows.words[at] as number);
+    }
+  return (of, { words, runs }) => {
+    const isRejected = (at: number) => first.has(words[at] as number) && rejected.has(toText(of, words, at));
+    const picked = new Int32Array(words.length);
+    let kept = 0;
+    let at = 0;
+    const days = runs.map(({ day, rows }) => {
+      const before = kept;
+      for (const end = at + rows * FINGERPRINT_WORDS; at < end; at += FINGERPRINT_WORDS) {
+        if (getKind(words[at + FINGERPRINT_WORDS - 1] as number) !== OF_ONE || isRejected(at)) continue;
+        picked.set(words.subarray(at, at + FINGERPRINT_WORDS), kept * FINGERPRINT_WORDS);
+        kept += 1;
+      }
+      return { day, rows: kept - before };
+    });
+    return { words: picked.subarray(0, kept * FINGERPRINT_WORDS), runs: days };
+  };
 }
 
 function add(counts: Map<string, number>, key: string, count: number): void {

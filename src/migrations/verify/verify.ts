@@ -64,7 +64,7 @@ export async function verifyMigration(
     reports.push(report);
     if (isGivenUp && !isFinished(report)) givenUp.push(each.name);
     // What was removed has no fingerprints.
-    if (state !== 'removed') senders.push({ name: each.name, isCounted: report.repeats?.counted === true });
+    if (state !== 'removed') senders.push({ record: each, isCounted: report.repeats?.counted === true });
   }
   const [report, ...others] = reports;
   if (!report) throw new Error('a migration has a report');

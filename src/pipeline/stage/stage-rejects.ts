@@ -27,7 +27,7 @@ interface Group {
   readonly cutter: PartCutter;
   readonly files: Map<string, { readonly fileId: string; records: number }>;
   /** Of the records that are in no part yet. */
-  readonly waiting: { readonly origin: Origin; readonly accepted: readonly string[] | undefined }[];
+  readonly waiting: (Origin & Pick<RejectLine, 'accepted'>)[];
   /** The file of the last record. */
   current: string | undefined;
   parts: number;
@@ -68,18 +68,8 @@ export async function stageRejects(
     for (const part of cut) {
       const { id } = await keepPart(part, { slice: group.slice, staging, prefix, ...group.ids }, undefined);
       const records = group.waiting.splice(0, part.records);
-      await saveOrigins(
-        staging,
-        replay,
-        id,
-        records.map(({ origin }) => origin),
-      );
-      await saveSentBefore(
-        staging,
-        replay,
-        id,
-        records.map(({ accepted }) => accepted),
-      );
+      await saveOrigins(staging, replay, id, records);
+      await saveSentBefore(staging, replay, id, records);
       group.parts += 1;
     }
   };
@@ -93,7 +83,8 @@ export async function stageRejects(
     if (name !== group.current) cutter.startFile({ fileId: file.fileId, file: name }, file.records);
     group.current = name;
     file.records += 1;
-    group.waiting.push({ origin: { part: line.part, record: line.record }, accepted: line.accepted });
+    const { part, record, accepted, sends } = line;
+    group.waiting.push({ part, record, ...(accepted ? { accepted } : {}), ...(sends ? { sends } : {}) });
     await keep(group, cutter.add(toChunk(line)));
   }
   const staged: StagedRejects[] = [];

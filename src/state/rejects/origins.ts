@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument } from '../document.ts';
@@ -11,15 +12,22 @@ const count = z.number().int().nonnegative();
 const partOrigins = z.strictObject({
   part: z.string(),
   /** In order of the records of the part. */
-  of: z.array(z.strictObject({ part: z.string(), records: z.array(count) })),
+  of: z.array(
+    z.strictObject({
+      part: z.string(),
+      records: z.array(count),
+      /** For each record, the events of it that are sent (`toEventNumber`). Absent: all that were not accepted. */
+      events: z.array(z.array(count)).exactOptional(),
+    }),
+  ),
 });
 export type PartOrigins = z.infer<typeof partOrigins>;
 
-/** A record by its part and its number there. */
-export interface Origin {
-  readonly part: string;
-  readonly record: number;
-}
+/** A record by its part and its number there, and by their keys the events of it that alone are sent. */
+export type Origin = Pick<RejectLine, 'part' | 'record' | 'sends'>;
+
+/** Tells the events of one record apart, and says nothing of what they are. */
+export const toEventNumber = (key: string): number => Number.parseInt(key.slice(0, 8), 16);
 
 /** Written before the migration has its record. */
 export async function saveOrigins(
@@ -28,11 +36,14 @@ export async function saveOrigins(
   part: string,
   origins: readonly Origin[],
 ): Promise<void> {
-  const of: { part: string; records: number[] }[] = [];
-  for (const { part: from, record } of origins) {
+  const of: PartOrigins['of'] = [];
+  for (const { part: from, record, sends } of origins) {
+    const events = sends?.map(toEventNumber);
     const last = of.at(-1);
-    if (last?.part === from) last.records.push(record);
-    else of.push({ part: from, records: [record] });
+    if (last?.part === from && (last.events === undefined) === (events === undefined)) {
+      last.records.push(record);
+      if (events) last.events?.push(events);
+    } else of.push({ part: from, records: [record], ...(events ? { events: [events] } : {}) });
   }
   await staging.put(layout(name).originsOf(part), encodeDocument({ part, of } satisfies PartOrigins));
 }

@@ -131,6 +131,8 @@ function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): Rej
     detail: note.detail,
     ...(note.stays ? { stays: note.stays } : {}),
     ...(note.accepted ? { accepted: [...note.accepted] } : {}),
+    ...(note.sends ? { sends: [...note.sends] } : {}),
+    ...(note.staying ? { staying: [...note.staying] } : {}),
     format: part.format,
     ...(part.idFrom ? { idFrom: part.idFrom } : {}),
     ...(record.kind === 'oversize' ? { oversize: { bytes: record.size, sha256: record.sha256 } } : {}),

@@ -1,14 +1,29 @@
 import { z } from 'zod';
+import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
 import { layout } from '../keys.ts';
 
-/** Keys of events (`toEventKey`) that the destination has accepted, by the number of their record in its part. */
-export type SentBefore = ReadonlyMap<number, ReadonlySet<string>>;
+/** What a replay sends of a record of several events, by the keys of these (`toEventKey`). */
+export interface SentOfRecord {
+  /** The destination has accepted them. */
+  readonly accepted: ReadonlySet<string>;
+  /** Where given, no others are sent. */
+  readonly sends?: ReadonlySet<string> | undefined;
+}
+
+/** By the number of the record in its part. */
+export type SentBefore = ReadonlyMap<number, SentOfRecord>;
 
 const sentBefore = z.strictObject({
   part: z.string(),
-  records: z.array(z.strictObject({ record: z.number().int().nonnegative(), keys: z.array(z.string()) })),
+  records: z.array(
+    z.strictObject({
+      record: z.number().int().nonnegative(),
+      keys: z.array(z.string()),
+      sends: z.array(z.string()).exactOptional(),
+    }),
+  ),
 });
 
 /** Written before the migration has its record; not at all where it would be empty. */
@@ -16,9 +31,11 @@ export async function saveSentBefore(
   staging: Staging,
   name: string,
   part: string,
-  accepted: readonly (readonly string[] | undefined)[],
+  rejects: readonly Pick<RejectLine, 'accepted' | 'sends'>[],
 ): Promise<void> {
-  const records = accepted.flatMap((keys, record) => (keys ? [{ record, keys: [...keys] }] : []));
+  const records = rejects.flatMap(({ accepted, sends }, record) =>
+    accepted || sends ? [{ record, keys: accepted ?? [], ...(sends ? { sends } : {}) }] : [],
+  );
   if (records.length === 0) return;
   const document: z.infer<typeof sentBefore> = { part, records };
   await staging.put(layout(name).sentBeforeOf(part), encodeDocument(document));
@@ -26,5 +43,10 @@ export async function saveSentBefore(
 
 export async function loadSentBefore(staging: Staging, name: string, part: string): Promise<SentBefore> {
   const found = await loadDocument(sentBefore, layout(name).sentBeforeOf(part), staging);
-  return new Map((found?.records ?? []).map(({ record, keys }) => [record, new Set(keys)]));
+  return new Map(
+    (found?.records ?? []).map(({ record, keys, sends }) => [
+      record,
+      { accepted: new Set(keys), sends: sends && new Set(sends) },
+    ]),
+  );
 }

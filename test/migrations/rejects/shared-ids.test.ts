@@ -83,3 +83,34 @@ it('rejects a record of a top-up that has the id of a replayed one', async () =>
   expect([...new Set(listAmounts('late'))]).toEqual([11, 20, 666]);
   expect(await countUnexplained('late')).toBe(0);
 });
+
+it('rejects what --again makes with another map of the same ids, says so, and sends it with the next replay', async () => {
+  const records = [order('remapped', 1, 10, 'later'), order('remapped', 2, 20)];
+  await run('remapped', records);
+  await replay('remapped', 'remapped', records);
+  const source = keyedSource('remapped', ['later']);
+  const loaded = await lab.writeManifest('remapped', {
+    source: { ...source, mapping: { ...source.mapping, exclude: ['amount'] } },
+    rejects: { failAbove: '100%' },
+  });
+  const input = { loaded, again: true };
+  expect(await replayRejects(lab.runtime, 'remapped', input, importing())).toMatchObject({
+    migration: 'remapped.replay-2',
+    report: { balanced: true, counts: { read: 1, rejected: 1 } },
+  });
+  const { reasons } = await listRejects(lab.runtime, 'remapped.replay-2');
+  expect(reasons).toMatchObject([
+    {
+      reason: 'same_id_other_content',
+      left: 1,
+      example: expect.stringContaining('or of this one with another map'),
+    },
+  ]);
+  expect(await countUnexplained('remapped')).toBe(0);
+  expect(await replayRejects(lab.runtime, 'remapped.replay-2', { loaded }, importing())).toMatchObject({
+    report: { balanced: true, counts: { rejected: 0 } },
+  });
+  const stored = [...lab.destination.events().values()].filter(({ distinctId }) => distinctId === 'remapped');
+  expect(new Set(stored.map(({ properties }) => properties['amount']))).toEqual(new Set([10, 20, undefined]));
+  expect(await countUnexplained('remapped')).toBe(0);
+});

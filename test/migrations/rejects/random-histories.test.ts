@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { createRandom } from '../../support/seeded-random.ts';
+import { countCases, TEST_SEED } from '../../support/test-seed.ts';
+import { drawHistory, formatHistory, parseRecord, type Step } from './histories/history.ts';
+import { playHistory } from './histories/play-history.ts';
+
+/*
+ * Records that share ids, of one to three events, some of which the destination refuses for a while; top-ups, and
+ * replays of anything at any time. Whatever happened, each event is there in the end, none is doubled, and `verify`
+ * explains every number on the way.
+ */
+
+const imported = (...files: readonly (readonly string[])[]): Step => ({
+  ...{ kind: 'import', isRefusing: false },
+  files: files.map((file) => file.map(parseRecord)),
+});
+const refused = (...files: readonly (readonly string[])[]): Step => ({
+  ...imported(...files),
+  isRefusing: true,
+});
+const replayed = (more: Partial<Extract<Step, { kind: 'replay' }>> = {}): Step => ({
+  ...{ kind: 'replay', of: 0, isCorrected: true, isRefusing: false, again: false },
+  ...more,
+});
+
+const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
+  'as many records as different events, though not one of each': [imported(['1: Right', '1: Right, Left'])],
+  'an event that collides once another one of its record was replayed': [
+    imported(
+      ['1: Bought two, Bought three', '1: Bought three'],
+      ['1: Bought three, Left, Bought one', '1: Left, Bought three'],
+    ),
+    replayed(),
+    imported(['1: Bought two, Bought three, Bought three']),
+  ],
+  'an event that stays, accepted of a record that was refused in part': [
+    refused(['1: Bought two, Bought three', '1: Odd, Bought one', '1: Bought three, Bought one, Left']),
+  ],
+  'an event that collides once what was refused of its record was replayed': [
+    refused(['1: Odd, Bought one']),
+    replayed(),
+    imported(['1: Left, Bought two']),
+  ],
+  'an event that collides in a replay, accepted of a record that its migration refused in part': [
+    refused(
+      ['2: Left, Left, Right', '1: Left', '1: Left'],
+      ['2 later: Right, Bought one', '1: Odd, Bought two', '1: Left, Right'],
+    ),
+    imported(['1 later: Odd, Bought one', '1 later: Bought one, Bought one, Odd']),
+  ],
+  'the same between two replays': [
+    refused(['1: Left', '1 later: Odd, Bought two']),
+    replayed({ isRefusing: true }),
+    imported(['1 later: Left, Bought one']),
+    replayed(),
+  ],
+  'what is refused of a record, while an accepted event of it collides': [
+    refused(['1: Odd, Bought one', '1: Odd', '1: Left, Bought two']),
+  ],
+  'the rest of a record that was refused in part, where that collides': [
+    refused(['1: Left, Odd one', '1: Odd two, Left']),
+    imported(['1: Right, Odd three']),
+    replayed(),
+  ],
+  'a replayed record that is equal to one that its migration rejected': [
+    imported(
+      ['2: Bought one'],
+      ['1 later: Bought two', '1: Bought two, Bought three, Bought three', '1: Bought one'],
+    ),
+  ],
+  'the same of records that are one event each': [
+    imported(
+      ['1: Bought one', '1: Bought two', '1 later: Bought two'],
+      ['2: Bought one', '2: Bought two', '2 later: Bought one'],
+    ),
+  ],
+  'repeats of a record that collides with a replayed one': [
+    imported(['1 later: Odd two']),
+    replayed(),
+    imported(['1: Odd one'], ['1: Odd one']),
+    imported(['1: Odd three'], ['1: Odd three']),
+  ],
+  'a content that a replay rejects and that stays in its migration later': [
+    imported(
+      ['1: Left, Left', '1 later: Left, Bought three, Bought three', '1 later: Left'],
+      ['2: Bought three', '1: Bought three, Bought two', '1: Bought two'],
+    ),
+    replayed(),
+    imported(
+      ['1: Left, Bought three', '1 later: Bought one, Bought one', '1: Bought one, Bought two, Left'],
+      ['1: Bought two'],
+    ),
+    replayed({ isCorrected: false }),
+    replayed({ of: 0.4 }),
+  ],
+  'a record of several events that collides in a replay': [
+    imported(['1: Left, Bought one', '1 later: Left, Bought two']),
+    replayed(),
+    replayed({ of: 0.9 }),
+  ],
+};
+
+it.each(Object.entries(HISTORIES))('loses and doubles nothing: %s', async (_, steps) => {
+  expect(await playHistory(steps)).toEqual([]);
+  // Its events are in several ranges.
+  expect(await playHistory(steps, 2)).toEqual([]);
+});
+
+const CASES = countCases(40, 900);
+
+it('loses and doubles nothing, whatever is drawn', { timeout: 20_000 + 1_000 * CASES }, async () => {
+  for (let number = 0; number < CASES; number += 1) {
+    const random = createRandom(TEST_SEED * 100_000 + number);
+    const steps = drawHistory(random);
+    const rangeRows = random() < 0.5 ? undefined : 1 + Math.floor(random() * 4);
+    const problems = await playHistory(steps, rangeRows);
+    expect(problems, `seed ${TEST_SEED}, history ${number}:\n  ${formatHistory(steps)}\n`).toEqual([]);
+  }
+});

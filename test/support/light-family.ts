@@ -1,0 +1,177 @@
+import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
+import type { Manifest } from '../../config/manifest/manifest.ts';
+import { manifestIdentity } from '../../config/manifest/manifest-identity.ts';
+import type { Batch, Delivery } from '../../src/contract/delivery.ts';
+import type { PartMeta } from '../../src/contract/part.ts';
+import type { Staging } from '../../src/contract/staging.ts';
+import { createManifestMap } from '../../src/migrations/manifest/create-maps.ts';
+import { createMigrationStamp } from '../../src/migrations/manifest/stamps.ts';
+import { loadPersons } from '../../src/migrations/persons/load-persons.ts';
+import { createAttempt } from '../../src/migrations/rejects/attempts.ts';
+import { readRejectLines } from '../../src/migrations/rejects/rejects.ts';
+import { loadReplayed } from '../../src/migrations/rejects/replayed.ts';
+import { buildReport } from '../../src/migrations/report/build-report.ts';
+import { loadBooks } from '../../src/migrations/report/load-books.ts';
+import type { Report } from '../../src/migrations/report/report.ts';
+import { foldRepeats } from '../../src/migrations/run/repeats-phase.ts';
+import { StatusBoard } from '../../src/migrations/run/run-status.ts';
+import { importPart } from '../../src/pipeline/import-part.ts';
+import { stageRejects } from '../../src/pipeline/stage/stage-rejects.ts';
+import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
+import { getMappingName } from '../../src/sources/registry.ts';
+import type { SourceSlice } from '../../src/sources/source.ts';
+import type { Checkpoints } from '../../src/state/checkpoints.ts';
+import { encodeDocument } from '../../src/state/document.ts';
+import { layout, toPartsPrefix } from '../../src/state/keys.ts';
+import {
+  addTopUp,
+  createMigration,
+  loadMigration,
+  type MigrationRecord,
+} from '../../src/state/migrations.ts';
+import { createPartStore } from '../../src/state/part-store.ts';
+import { listParts } from '../../src/state/parts.ts';
+import { loadSentBefore } from '../../src/state/rejects/sent-before.ts';
+import { memorySlice } from '../sources/formats/memory-file.ts';
+import { saveControl } from './save-control.ts';
+
+const noCheckpoints: Checkpoints = {
+  begin: async (part) => ({ fence: { part, epoch: 1, counter: 1 }, checkpoint: undefined }),
+  save: async () => {},
+  forget: async () => {},
+};
+
+export interface SentEvent {
+  readonly uuid: string;
+  readonly event: string;
+  readonly timestamp: string;
+  readonly properties: Record<string, unknown>;
+}
+
+export interface LightFamilyDeps {
+  readonly staging: Staging;
+  readonly deliver: (events: readonly SentEvent[]) => Delivery[];
+  /** Fingerprints folded at once. */
+  readonly rangeRows?: number | undefined;
+}
+
+/**
+ * Imports, top-ups and replays as their phases do them, without a queue, a lease and a server: stage, import each
+ * part, fold repeats, report.
+ */
+export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDeps) {
+  const { signal } = new AbortController();
+  const counters = { replays: new Map<string, number>(), reports: 0 };
+
+  const createDeps = (record: MigrationRecord, manifest: Manifest, { idFrom }: Pick<PartMeta, 'idFrom'>) => ({
+    checkpoints: noCheckpoints,
+    store: createPartStore(staging, record),
+    map: createManifestMap(manifest, idFrom ? { idFrom } : {}),
+    ...(record.replays === undefined
+      ? {}
+      : {
+          loadSentBefore: (part: string) => loadSentBefore(staging, record.name, part),
+          vendorMap: createManifestMap(manifest, {}),
+        }),
+    mapping: record.mapping,
+    batch: { events: 50, bytes: 100_000, eventBytes: 20_000 },
+    stamp: createMigrationStamp(record),
+    deliver: async ({ body }: Batch) => deliver(JSON.parse(`[${body.toString('utf8')}]`)),
+    requestsInFlight: 1,
+    onProgress: () => {},
+  });
+
+  async function end(record: MigrationRecord): Promise<Report> {
+    const board = new StatusBoard(() => {}, { budget: undefined, nowMs: () => 0 });
+    const repeats = await foldRepeats(
+      {
+        ...{ record, epoch: 1, begun: new Map(), assertVolume: async () => {}, staging, board },
+        schedulerDeps: {
+          queue: { add: async () => {}, listen: () => () => {}, state: async () => ({ kind: 'open' }) },
+          windowSize: 1,
+          makeJobId: () => '',
+          assertRunning: async () => {},
+          assertNotHeld: async () => {},
+          signal,
+        },
+      },
+      rangeRows,
+    );
+    const books = await loadBooks(staging, record, { willFold: true });
+    const persons = await loadPersons(staging, record.name);
+    const report = buildReport({ ...books, repeats, persons, failures: [], isOver: true });
+    counters.reports += 1;
+    await staging.put(layout(record.name).report(counters.reports, record.id), encodeDocument(report));
+    await saveControl(staging, record.name, { state: 'finished', reason: '', at: '' });
+    return report;
+  }
+
+  const toFiles = (slices: readonly SourceSlice[]) =>
+    slices.map(({ fileId, name, bytes, modified }) => ({ fileId, name, bytes, modified }));
+
+  return {
+    /** Imports files; `topUp` where the migration has others. */
+    async import(
+      stored: object,
+      files: readonly { readonly name: string; readonly lines: readonly string[] }[],
+    ) {
+      const manifest = parseStoredManifest(stored, 'here');
+      const { name } = manifest;
+      const slices = files.map((file) =>
+        memorySlice(file.lines.map((line) => `${line}\n`).join(''), { name: file.name }),
+      );
+      const known = await loadMigration(staging, name);
+      const { identity, sha256 } = manifestIdentity(manifest);
+      const record: MigrationRecord = known ?? {
+        ...{ id: `id-${name}`, name, identity, identitySha256: sha256 },
+        mapping: getMappingName(manifest.source.type),
+        destination: 'bundled API',
+        files: toFiles(slices),
+        createdAt: '2024-05-05T00:00:00.000Z',
+        opening: { manifest: stored, baseDir: '/' },
+      };
+      if (known) await addTopUp(staging, known, { at: '2024-05-05T00:00:00.000Z', files: toFiles(slices) });
+      else await createMigration(staging, record);
+      const deps = createDeps(record, manifest, {});
+      for (const slice of slices) {
+        const onPart = async (part: PartMeta) => void (await importPart(part, deps, signal));
+        await stageSlice({ slice, staging, prefix: toPartsPrefix(record), onPart, signal });
+      }
+      return end((await loadMigration(staging, name)) ?? record);
+    },
+
+    /** Undefined where nothing is left. */
+    async replay(of: string, stored: object, again = false) {
+      const original = await loadMigration(staging, of);
+      if (!original) throw new Error(`no migration ${of}`);
+      const number = (counters.replays.get(of) ?? 0) + 1;
+      const name = `${of}.replay-${number}`;
+      const manifest = parseStoredManifest({ ...stored, name }, 'here');
+      const replayed = await loadReplayed(staging, original);
+      async function* select() {
+        for await (const line of readRejectLines(staging, of)) {
+          const left = again ? line : replayed.leave(line);
+          if (left) yield left;
+        }
+      }
+      const files = await stageRejects(staging, createAttempt(name), select());
+      if (files.length === 0) return undefined;
+      counters.replays.set(of, number);
+      const { identity, sha256 } = manifestIdentity(manifest);
+      const record: MigrationRecord = {
+        ...{ id: `id-${name}`, name, identity, identitySha256: sha256 },
+        mapping: original.mapping,
+        destination: 'bundled API',
+        files,
+        createdAt: '2024-05-05T00:00:00.000Z',
+        opening: { manifest: { ...stored, name }, baseDir: '/' },
+        ...{ replays: of, replaysId: original.id, stampedAs: original.stampedAs ?? original.replays ?? of },
+      };
+      await createMigration(staging, record);
+      const parts: PartMeta[] = [];
+      for await (const part of listParts(staging, toPartsPrefix(record))) parts.push(part);
+      for (const part of parts) await importPart(part, createDeps(record, manifest, part), signal);
+      return { name, report: await end(record) };
+    },
+  };
+}
