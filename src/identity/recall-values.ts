@@ -79,8 +79,10 @@ export async function recallValues(late: readonly LateMerge[], options: RecallOp
     }
     const table = tables.get(ledger.hash.id(id)[0] ?? 0);
     const entered = table ? countEntered(ledger.hash, table, ledger.hash.id(id)) : 0;
-    if (entered !== values.size) facts.push({ kind: 'floor', of, timeMs: newestMs });
-    if (entered > values.size && user !== undefined)
+    // What only fills a gap is not counted. Where nothing is left of an id, something of that kind was removed.
+    const isGone = entered > values.size || values.size === 0;
+    if (isGone || entered < values.size) facts.push({ kind: 'floor', of, timeMs: newestMs });
+    if (isGone && user !== undefined)
       unmerged.push({ reason: 'value_was_removed', id, users: [user], userCount: 1 });
     if (replaced.length > 0 && user !== undefined) {
       const properties = renderProperties(toSnapshots(replaced), []);

@@ -117,3 +117,18 @@ it('sends no value that is another in staging than the one that was kept', async
   expect(await world.send('second')).toMatchObject({ failed: expect.stringContaining('first/findings/') });
   expect(world.live.get('user')?.properties).not.toMatchObject({ plan: 'frei' });
 });
+
+it.each([false, true])(
+  'a newer value that only filled a gap is not replaced, its facts removed: %s',
+  async (removed) => {
+    const world = createPersonsWorld({ overwrite: false });
+    await world.add('first', [set('device', 5, { plan: 'newer' })]);
+    expect(await world.send('first')).toBe('done');
+    if (removed) expect(await world.remove('first')).toBe('done');
+    world.overwrite = true;
+    await world.add('second', [pair('device', 'user'), set('user', 3, { plan: 'older' })]);
+    expect(await world.send('second')).toBe('done');
+    expect(world.live.get('user')?.properties).toEqual({ plan: 'newer' });
+    expect([...world.reported]).toEqual(removed ? ['value_was_removed device'] : []);
+  },
+);

@@ -68,6 +68,7 @@ export interface PersonsWorld {
   refuses: (event: StoredEvent) => boolean;
   /** What the manifests of migrations say that begin, or are continued, from now on. */
   groupIdentifyEvent: string;
+  overwrite: boolean;
   /** Objects of which this is true are left out of a listing; listings are counted from 1. */
   hides: (key: string, listing: number) => boolean;
   /** Listings so far. */
@@ -208,6 +209,7 @@ export function createPersonsWorld({
     },
     refuses: () => false,
     groupIdentifyEvent: '$group_identify',
+    overwrite,
     hides: () => false,
     get listings() {
       return listings;
@@ -252,7 +254,7 @@ export function createPersonsWorld({
         settings: {
           batch: { events: 2, bytes: 1024 * 1024, eventBytes: 900 * 1024 },
           requestsInFlight: 1,
-          overwritePeople: overwrite,
+          overwritePeople: world.overwrite,
           groupIdentifyEvent: world.groupIdentifyEvent,
           ledger: access,
         },
@@ -335,7 +337,10 @@ export function createPersonsWorld({
       createdAt,
       ...(releases ? { releases: [...releases] } : {}),
       opening: {
-        manifest: toManifest(name, { overwrite, groupIdentifyEvent: world.groupIdentifyEvent }),
+        manifest: toManifest(name, {
+          overwrite: world.overwrite,
+          groupIdentifyEvent: world.groupIdentifyEvent,
+        }),
         baseDir: '/',
       },
     });

@@ -114,6 +114,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/group-events.test.ts'],
   },
   {
+    id: 'GAP-1',
+    what: 'an older value replaces a newer one that filled a gap and whose facts were removed',
+    file: 'src/identity/recall-values.ts',
+    edits: [['entered > values.size || values.size === 0;', 'entered > values.size;']],
+    tests: ['test/migrations/persons/late-merges.test.ts'],
+  },
+  {
     id: 'GROUP-6',
     what: 'an older value of a group replaces a newer one that was sent under another name',
     file: 'src/identity/property-decision.ts',
