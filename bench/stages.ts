@@ -105,7 +105,7 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
     stage('advance', () => mapped.forEach(advanceAll)),
     stage('write and hash', () => {
       const written = new EventWriter(new TextBuffer(1024));
-      for (const event of events) written.write([event], () => {});
+      for (const event of events) written.write([event], () => true);
     }),
     stage('identity facts: fold', () => foldAll(facts)),
     stage('identity facts: fold, write', () => foldAll(facts).writeLines(new BucketLines())),

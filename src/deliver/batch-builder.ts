@@ -46,6 +46,8 @@ export class BatchBuilder {
   /** Starts of the events of the batch, and of the record that is not kept yet. */
   #offsets: number[] = [];
   #pending: number[] = [];
+  /** Why the record that is not kept yet cannot be sent, as far as its events were looked at. */
+  #excess: TooLarge | undefined;
   /** Bytes of the batch, with a comma behind each event. */
   #bytes = 0;
 
@@ -67,12 +69,21 @@ export class BatchBuilder {
   startRecord(): void {
     this.text.end = this.#bytes;
     this.#pending.length = 0;
+    this.#excess = undefined;
   }
 
-  startEvent(): void {
+  /**
+   * False where the record is too large by what is written of it: the rest need not be written, and must not, as each
+   * event may hold a copy of a large record.
+   */
+  startEvent(): boolean {
     const { text } = this;
-    if (this.#pending.length > 0) this.#writeComma();
+    if (this.#pending.length > 0) {
+      if (this.#judgeLast() !== undefined) return false;
+      this.#writeComma();
+    }
     this.#pending.push(text.end);
+    return true;
   }
 
   /**
@@ -83,14 +94,9 @@ export class BatchBuilder {
   keep(): Added {
     const { events } = this.#limits;
     const { end } = this.text;
-    const largest = this.mostEventBytes;
     const pending = this.#pending;
-    for (let index = 0; index < pending.length; index += 1) {
-      const next = pending[index + 1];
-      if ((next === undefined ? end : next - 1) - (pending[index] as number) > largest)
-        return 'event_too_large';
-    }
-    if (end - this.#bytes > RECORD_BYTES) return 'record_too_large';
+    const excess = this.#judgeLast();
+    if (excess !== undefined) return excess;
     const isOver = this.#offsets.length + pending.length > events || end > this.#bodyBytes;
     if (isOver && this.#offsets.length > 0) return 'full';
     for (const start of pending) this.#offsets.push(start);
@@ -130,6 +136,13 @@ export class BatchBuilder {
   /** Gives the memory of a batch back, once nobody reads it any more. */
   release({ body }: Batch): void {
     giveBuffer(body);
+  }
+
+  #judgeLast(): TooLarge | undefined {
+    const { end } = this.text;
+    if (end - (this.#pending.at(-1) ?? end) > this.mostEventBytes) this.#excess ??= 'event_too_large';
+    else if (end - this.#bytes > RECORD_BYTES) this.#excess ??= 'record_too_large';
+    return this.#excess;
   }
 
   #writeComma(): void {

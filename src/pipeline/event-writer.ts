@@ -57,30 +57,31 @@ export class EventWriter {
     };
   }
 
-  /** Writes the events of a record; `onEvent` is called in front of each. */
-  write(events: readonly MappedEvent[], onEvent: () => void): void {
+  /**
+   * Writes the events of a record. `onEvent` is called in front of each, and ends it by returning false: the record is
+   * not written then, and has no hash. Returns whether it is.
+   */
+  write(events: readonly MappedEvent[], onEvent: () => boolean): boolean {
     const first = events[0];
     if (!first) throw new Error('a record without an event has no fingerprint');
     const { words } = this;
-    if (events.length > 1) {
-      this.#several(events, onEvent);
-      return;
-    }
-    onEvent();
+    if (events.length > 1) return this.#several(events, onEvent);
+    if (!onEvent()) return false;
     this.#event(first);
     words[KEY_WORDS] = lanes[0] as number;
     words[KEY_WORDS + 1] = lanes[1] as number;
     hashKey(first, words);
+    return true;
   }
 
-  #several(events: readonly MappedEvent[], onEvent: () => void): void {
+  #several(events: readonly MappedEvent[], onEvent: () => boolean): boolean {
     const { words } = this;
     const { length } = events;
     if (this.several.length < length * HASH_WORDS) this.several = new Int32Array(length * HASH_WORDS);
     let a = SEED_ARRAY;
     let b = length;
     for (const [index, event] of events.entries()) {
-      onEvent();
+      if (!onEvent()) return false;
       this.#event(event);
       a = mixFirstItem(a);
       b = mixSecondItem(b);
@@ -95,6 +96,7 @@ export class EventWriter {
     words[KEY_WORDS + 1] = words[1] = second;
     finish(first ^ SEED_WHOLE, second, length);
     words[2] = lanes[0] as number;
+    return true;
   }
 
   #event({ event, uuid, timestamp, properties }: MappedEvent): void {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
 import { type MapOutcome, skipped } from '../contract/outcome.ts';
-import type { BatchBuilder } from '../deliver/batch-builder.ts';
+import type { Added, BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
 import { PropertyList } from '../lib/json/property-list.ts';
@@ -54,6 +54,11 @@ export async function* mapToBatches(
 ): AsyncGenerator<SegmentBatch> {
   const writer = new EventWriter(batches.text, stamp);
   const startEvent = () => batches.startEvent();
+  const rejectKept = (record: number, kept: Added, events: readonly MappedEvent[]) => {
+    if (kept === 'added' || kept === 'full')
+      throw new Error(`record ${record} is not too large, but ${kept}`);
+    outcomes.rejected(record, rejectTooLarge(kept, batches.mostEventBytes), events);
+  };
   let start = from;
 
   for (let record = 0; record < records.count; record += 1) {
@@ -74,8 +79,14 @@ export async function* mapToBatches(
       const { events } = outcome;
       const label = outcomes.toLabel(events);
       batches.startRecord();
-      writer.write(events, startEvent);
+      const isWritten = writer.write(events, startEvent);
       release(events);
+      if (!isWritten) {
+        // Whatever repeats it ends here as well, so nothing needs its fingerprint.
+        rejectKept(record, batches.keep(), events);
+        await nextTurn(); // many of them come without a batch between
+        continue;
+      }
       const first =
         events.length === 1
           ? fingerprints.add(record, writer.words, label)
@@ -96,8 +107,7 @@ export async function* mapToBatches(
         kept = batches.keep();
       }
       if (kept === 'added') outcomes.sent(record, label, events.length);
-      else if (kept !== 'full')
-        outcomes.rejected(record, rejectTooLarge(kept, batches.mostEventBytes), events);
+      else rejectKept(record, kept, events);
     }
   }
   batches.startRecord();

@@ -92,6 +92,18 @@ describe('BatchBuilder', () => {
     }
   });
 
+  it('ends a record at the first event by which it is too large, and takes the next one', () => {
+    const builder = new BatchBuilder({ ...roomy, eventBytes: 8 });
+    builder.add('1');
+    builder.startRecord();
+    expect(builder.startEvent()).toBe(true);
+    builder.text.write('"too long"');
+    expect(builder.startEvent()).toBe(false);
+    expect(builder.keep()).toBe('event_too_large');
+    expect(builder.add('2')).toBe('added');
+    expect(textsOf(builder.take())).toEqual(['1', '2']);
+  });
+
   it('keeps what it handed over apart from what it packs next', () => {
     const builder = new BatchBuilder(roomy);
     builder.add('"first"');

@@ -15,7 +15,7 @@ const event = (properties: object = {}, more: Partial<TargetEvent> = {}): Target
 
 function hash(...events: TargetEvent[]): { key: string; content: string } {
   const writer = new EventWriter(new TextBuffer(16));
-  writer.write(events, () => {});
+  writer.write(events, () => true);
   const { words } = writer;
   return { key: words.slice(0, KEY_WORDS).join(' '), content: words.slice(KEY_WORDS).join(' ') };
 }

@@ -32,6 +32,7 @@ function writeStamped(
   const end = () => {
     if (out.end > start) texts.push(out.bytes.toString('utf8', start, out.end));
     start = out.end;
+    return true;
   };
   writer.write(events, end);
   end();

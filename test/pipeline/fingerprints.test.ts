@@ -43,7 +43,7 @@ function createFingerprints(records: number) {
   const writer = new EventWriter(new TextBuffer(1024));
   return {
     add(record: number, events: readonly TargetEvent[]) {
-      writer.write(events, () => {});
+      writer.write(events, () => true);
       return fingerprints.add(record, writer.words, outcomes.toLabel(events));
     },
     encode: (isRejected: (record: number) => boolean, names: readonly string[]) =>

@@ -44,6 +44,7 @@ async function importRecords(eventsOf: readonly number[], textBytes: number, lim
   const records = decodeFrames(frames.take());
   const outcomes = new Outcomes(records.count);
   const text = 'x'.repeat(textBytes);
+  const batches = new BatchBuilder(limits);
   let checkpoint = { part: 'p', position: 0, tally: emptyTally(), rejectSegments: [] };
   const positions: number[] = [];
   const reasons: string[] = [];
@@ -51,7 +52,7 @@ async function importRecords(eventsOf: readonly number[], textBytes: number, lim
     parse: createBytesParser({ kind: 'json' }, undefined),
     map: ({ n }) =>
       mapped(numbers(eventsOf[Number(n)] ?? 0).map((at) => targetEvent(Number(n) * 1000 + at, { text }))),
-    batches: new BatchBuilder(limits),
+    batches,
     outcomes,
     facts: new FactFold(),
     fingerprints: new Fingerprints(records.count),
@@ -62,7 +63,7 @@ async function importRecords(eventsOf: readonly number[], textBytes: number, lim
     positions.push(checkpoint.position);
     reasons.push(...step.rejects.map(({ reason, detail }) => `${reason}: ${detail}`));
   }
-  return { destination, tally: checkpoint.tally, positions, reasons };
+  return { destination, tally: checkpoint.tally, positions, reasons, memory: batches.text.bytes.length };
 }
 
 const roomy = { events: 1000, bytes: 5 * KIB * KIB, eventBytes: 900 * KIB };
@@ -107,4 +108,15 @@ it('names the limit by which an event is too large', async () => {
   expect(largest.reasons).toEqual([
     expect.stringMatching(/^event_too_large: .* more than 921600 bytes, the most of one event;/),
   ]);
+});
+
+it.each([
+  { textBytes: 800 * KIB, reason: /^record_too_large: .* more than 16777216 bytes together/ },
+  { textBytes: 4_900 * KIB, reason: /^event_too_large: .* more than 921600 bytes/ },
+])('rejects a thousand events of $textBytes bytes by the first of them', async ({ textBytes, reason }) => {
+  const { destination, tally, reasons, memory } = await importRecords([1000, 1000], textBytes, roomy);
+  expect(reasons).toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
+  expect(tally.counts).toMatchObject({ read: 2, rejected: 2 });
+  expect(destination.requests).toEqual([]);
+  expect(memory).toBeLessThan(64 * KIB * KIB);
 });

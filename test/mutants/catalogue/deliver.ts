@@ -178,6 +178,13 @@ local head`,
     tests: ['test/deliver/batch-builder.test.ts'],
   },
   {
+    id: 'D44',
+    what: 'all events of a record are written, however large it has become',
+    file: 'src/deliver/batch-builder.ts',
+    edits: [['if (this.#judgeLast() !== undefined) return false;', 'this.#judgeLast();']],
+    tests: ['test/deliver/batch-builder.test.ts'],
+  },
+  {
     id: 'D4',
     what: '402 is an error, not a pause',
     file: 'src/deliver/classify.ts',
