@@ -1,4 +1,5 @@
 import type { MappedEvent, TargetEvent } from './event.ts';
+import type { Heard } from './heard.ts';
 import type { IdentityFact, Seen } from './identity-fact.ts';
 
 /** The result of mapping one record. Bad data is a value: a map never throws (invariant I7). */
@@ -12,6 +13,7 @@ export interface Mapped<Event extends MappedEvent = TargetEvent> {
   readonly userId?: UserId;
   readonly otherUserIds?: OtherUserIds;
   readonly seen?: Seen | undefined;
+  readonly heard?: Heard | undefined;
 }
 
 export interface Skipped {
@@ -24,6 +26,7 @@ export interface Skipped {
   /** What it is counted under, where that is known. @default the time of its first fact, and no event name */
   readonly of?: { readonly timestamp: string; readonly event?: string };
   readonly seen?: Seen | undefined;
+  readonly heard?: Heard | undefined;
 }
 
 /**
@@ -42,6 +45,8 @@ export interface Rejected {
   readonly detail: string;
   /** What it is counted under, where that is known. @default no day, and no event name */
   readonly of?: { readonly timestamp: string; readonly event?: string };
+  /** Its other facts count once it is replayed. */
+  readonly heard?: Heard | undefined;
 }
 
 /**

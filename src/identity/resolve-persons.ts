@@ -1,3 +1,4 @@
+import { HEARD_TIME } from '../contract/heard.ts';
 import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
 import { type StoredActivity, toGroupId } from '../state/facts/fact-line.ts';
@@ -329,6 +330,7 @@ function enter(
     {
       users: inOrder.users.map(([user]) => hash.id(user)),
       hasTooMany,
+      isHeard: users.every(([, time]) => time === HEARD_TIME),
       areAll: inOrder.areAll && !(doubted.size > 0 && users.some(([user]) => doubted.has(user))),
       isUser,
       isRenamed,

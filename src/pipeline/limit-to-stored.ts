@@ -1,4 +1,5 @@
 import type { MappedEvent } from '../contract/event.ts';
+import { toHeard } from '../contract/heard.ts';
 import { toMoment } from '../contract/identity-fact.ts';
 import { type MapOutcome, type Rejected, rejected } from '../contract/outcome.ts';
 import { HOURS_AHEAD, isDropped } from '../deliver/not-stored.ts';
@@ -25,8 +26,7 @@ export function limitToStored<Event extends MappedEvent>(
     of: event === undefined ? { timestamp: time } : { timestamp: time, event },
   });
 
-  const limited = (record: Parameters<typeof map>[0]): MapOutcome<Event> => {
-    const outcome = map(record);
+  const findReject = (outcome: MapOutcome<Event>): Rejected | undefined => {
     if (outcome.kind === 'mapped') {
       // What they say about persons has their time.
       for (const { event, timestamp } of outcome.events) {
@@ -37,7 +37,12 @@ export function limitToStored<Event extends MappedEvent>(
       for (const { time } of outcome.facts)
         if (time > latest && toMoment(time) > latest) return rejectFuture(toMoment(time));
     }
-    return outcome;
+    return undefined;
+  };
+  const limited = (record: Parameters<typeof map>[0]): MapOutcome<Event> => {
+    const outcome = map(record);
+    const reject = findReject(outcome);
+    return reject ? { ...reject, heard: toHeard(outcome) } : outcome;
   };
   return Object.assign(limited, { viewFields: map.viewFields });
 }

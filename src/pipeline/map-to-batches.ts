@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
-import { type MapOutcome, skipped } from '../contract/outcome.ts';
+import type { Heard } from '../contract/heard.ts';
+import type { MapOutcome } from '../contract/outcome.ts';
 import type { Added, BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
@@ -73,6 +74,7 @@ export async function* mapToBatches(
       for (const fact of outcome.facts) facts.add(fact);
       if (outcome.seen) facts.addSeen(outcome.seen, outcome.kind === 'mapped');
     }
+    if (outcome.heard) addHeard(facts, outcome.heard);
     if (outcome.kind === 'rejected') outcomes.rejected(record, outcome);
     else if (outcome.kind === 'skipped') outcomes.skipped(record, outcome);
     else {
@@ -141,7 +143,15 @@ function leaveOutSent(
   if (events.length > 0) return { ...outcome, events };
   const [first] = outcome.events;
   const of = first && { timestamp: first.timestamp, event: first.event };
-  return { ...skipped('sent_before', outcome.facts, outcome.userId, outcome.seen), ...(of ? { of } : {}) };
+  const { events: _, ...said } = outcome;
+  return { ...said, kind: 'skipped', reason: 'sent_before', ...(of ? { of } : {}) };
+}
+
+/** What keeps ids apart, and counts as nobody's activity. */
+export function addHeard(facts: MapDeps['facts'], { userIds, facts: pairs, seen }: Heard): void {
+  for (const id of userIds) facts.addUser(id);
+  for (const fact of pairs) facts.add(fact);
+  for (const one of seen) facts.addSeen(one, false);
 }
 
 function toKey(event: MappedEvent): string {

@@ -9,6 +9,7 @@ import { listMerges } from '../../src/identity/merges/list-merges.ts';
 import { mergePersonsTally, type PersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
+import { addHeard } from '../../src/pipeline/map-to-batches.ts';
 import type { IncomingEvent } from '../../src/server/capture/incoming-event.ts';
 import { planPersons } from '../../src/server/capture/ingest/plan-persons.ts';
 import { SOURCE_TYPES } from '../../src/sources/registry.ts';
@@ -49,7 +50,9 @@ export async function importPeople(
     const fold = new FactFold();
     for (const row of rows) {
       const outcome = map(row);
-      if (outcome.kind === 'rejected') throw new Error(outcome.detail);
+      if (outcome.heard) addHeard(fold, outcome.heard);
+      else if (outcome.kind === 'rejected') throw new Error(outcome.detail);
+      if (outcome.kind === 'rejected') continue;
       if (outcome.userId !== undefined) fold.addUser(outcome.userId);
       for (const fact of outcome.facts) fold.add(fact);
       if (outcome.seen) fold.addSeen(outcome.seen);

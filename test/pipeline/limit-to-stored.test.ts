@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TargetEvent } from '../../src/contract/event.ts';
+import { HEARD_TIME } from '../../src/contract/heard.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
 import { toLatest } from '../../src/deliver/not-stored.ts';
@@ -78,4 +79,22 @@ test('the limited map takes views of the same fields', () => {
   const viewFields = new Set(['a']);
   const map = Object.assign(() => mapped([at(LATEST)]), { viewFields });
   expect(limitToStored(map, LATEST).viewFields).toBe(viewFields);
+});
+
+test('a record in the future still says who is who, which keeps devices of several users apart', () => {
+  const pair = { kind: 'pair', anonId: 'tablet', userId: 'ann', time: AFTER } as const;
+  const seen = { person: '7', id: 'ann', isUser: true, beside: 'tablet', time: AFTER };
+  const heard = {
+    userIds: ['ann', 'bob'],
+    facts: [{ ...pair, time: HEARD_TIME }],
+    seen: [{ person: '7', id: 'ann', isUser: true, time: HEARD_TIME }],
+  };
+  const outcomes = [
+    mapped([at(AFTER)], [pair, person(AFTER)], 'ann', seen),
+    skipped('feeds_people', [pair], 'ann', seen),
+  ];
+  for (const outcome of outcomes)
+    expect(limit({ ...outcome, otherUserIds: ['bob'] })).toMatchObject({ reason: 'in_the_future', heard });
+  const twice = { ...outcomes[0], heard: { userIds: ['eve'], facts: [], seen: [] } } as MapOutcome;
+  expect(limit(twice)).toMatchObject({ heard: { userIds: ['eve', 'ann'] } });
 });

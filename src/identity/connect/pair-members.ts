@@ -1,3 +1,4 @@
+import { HEARD_TIME } from '../../contract/heard.ts';
 import { cutPersonOf } from '../../contract/identity-fact.ts';
 import type { FactsIndex } from '../../contract/progress.ts';
 import { isJunkId } from '../../sources/mapping/identity.ts';
@@ -135,10 +136,14 @@ export async function pairMembers(
         for (const id of new Set([...others.keys(), ...waiting.keys()]))
           if (id !== user) facts.write({ kind: 'named', id, name: hash });
       }
+      // Of a user that only records name whose facts do not count, nothing is merged.
+      const isHeard = known.get(user) === HEARD_TIME;
+      const toTime = (time: string) => (isHeard ? HEARD_TIME : time);
       for (const [anonId, time] of others)
-        if (anonId !== user) facts.write({ kind: 'verdict', anonId, userId: user, time });
+        if (anonId !== user) facts.write({ kind: 'verdict', anonId, userId: user, time: toTime(time) });
       for (const [anonId, time] of waiting)
-        if (anonId !== user) facts.write({ kind: 'waiting_verdict', anonId, userId: user, time });
+        if (anonId !== user)
+          facts.write({ kind: 'waiting_verdict', anonId, userId: user, time: toTime(time) });
 
       function hashDevices(): ReadonlySet<string> {
         const ids = [...others.keys(), ...waiting.keys()].filter((id) => !users.has(id));

@@ -10,6 +10,8 @@ export interface OwnPairs {
   readonly areAll?: boolean;
   /** There are more than `users`. @default false */
   readonly hasTooMany?: boolean;
+  /** Only records say so whose facts do not count: that keeps others apart, and merges nothing. @default false */
+  readonly isHeard?: boolean;
   readonly isUser: boolean;
   /** It is a user with another id by now, the only one of `users`. @default false */
   readonly isRenamed?: boolean;
@@ -98,7 +100,7 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
     (!entry.isUser || (entry.isRenamed && !(entry.isShared && hasPair)));
 
   if (sentAt !== 0 && !holds) return { entry, verdict: 'contradicted', person: undefined };
-  if (!hasPair || at.purpose === 'note') {
+  if (!hasPair || own.isHeard === true || at.purpose === 'note') {
     if (sentAt === 0) return { entry, verdict: 'none', person: undefined };
     return at.hasEnded(sentAt)
       ? { entry, verdict: 'none', person: user }
@@ -197,6 +199,7 @@ function addTakenIn(known: IdEntry, own: OwnPairs, at: TurnAtLedger, sharedDevic
   const [user, ...others] = own.users;
   const isSent =
     user !== undefined &&
+    own.isHeard !== true &&
     own.hasTooMany !== true &&
     (others.length === 0 || sharedDevices !== 'none') &&
     (!own.isUser || own.isRenamed === true);

@@ -1,3 +1,4 @@
+import { HEARD_TIME } from '../../contract/heard.ts';
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
@@ -55,7 +56,9 @@ export function orderUsers(
     if (verdict.before < Math.min(verdict.now, pair.first)) isInDoubt = true;
     const isEarlier = pair.now < pair.before || verdict.now < verdict.before;
     if (policy === 'last' && hex === merged && isEarlier) writeMs(table, toKey(WAS_EARLIER, ''), 1);
-    return { one, hex, ms: Math.min(pair.first, verdict.now) };
+    const ms = Math.min(pair.first, verdict.now);
+    if (ms >= HEARD_MS) isInDoubt = true;
+    return { one, hex, ms };
   });
   if (users.length > 0) writeMs(table, countKey, count);
   timed.sort((a, b) => a.ms - b.ms || (a.one[0] < b.one[0] ? -1 : 1));
@@ -108,6 +111,8 @@ const SAID_TO_BE_OF = 'said to be of';
 /** The user that it was merged into was seen with it before the time that decided so. */
 const WAS_EARLIER = 'was earlier';
 const UNKNOWN_USERS = 1e9;
+/** Nobody knows when: only records name that user whose facts do not count. */
+const HEARD_MS = Date.parse(HEARD_TIME);
 const NEVER = Number.NEGATIVE_INFINITY;
 
 const readMs = (table: RecordTable, key: Buffer): number => readIdEntry(table, key).newestMs;

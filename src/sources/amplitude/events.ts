@@ -1,19 +1,20 @@
 import type { MappedEvent } from '../../contract/event.ts';
-import { type IdentityFact, type Seen, toPersonOf } from '../../contract/identity-fact.ts';
+import type { IdentityFact, Seen } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { PropertyList } from '../../lib/json/property-list.ts';
 import { readField } from '../../lib/json/record-view.ts';
 import { shown } from '../../lib/preview.ts';
-import { type IdRules, rejectLongGroupKey, toDistinctId } from '../mapping/distinct-id.ts';
+import { rejectLongGroupKey, toDistinctId } from '../mapping/distinct-id.ts';
 import { createEventId, createRecordId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
+import { hearUnsaid } from '../mapping/hear-unsaid.ts';
 import { readText } from '../mapping/identity.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFieldsOrText, type Fields, hasValue } from '../mapping/table.ts';
 import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
 import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import type { AmplitudeOptions } from './options.ts';
-import { createMapFacts, findLongGroupKey, readGroups, readPair } from './persons.ts';
+import { createHear, createMapFacts, findLongGroupKey, readGroups, readPair, readPerson } from './persons.ts';
 import type { AmplitudeRules } from './rules.ts';
 
 // Event <- event_type. Names not listed stay as they are.
@@ -45,7 +46,9 @@ export function createAmplitudeMap(
   const dropped = new Set(options.dropEvents);
   const groupTypes = options.groupTypes && new Set(options.groupTypes);
 
-  return function mapAmplitude(record): MapOutcome<MappedEvent> {
+  return hearUnsaid(mapAmplitude, createHear(rules));
+
+  function mapAmplitude(record: Fields): MapOutcome<MappedEvent> {
     const type = readText(record['event_type']) ?? '';
     const isDropped = dropped.size > 0 && dropped.has(type);
     if (isDropped && !(hearsDropped && type !== '$groupidentify')) return skipped('excluded_by_manifest');
@@ -82,7 +85,7 @@ export function createAmplitudeMap(
     if (type === '$identify') return skipped('feeds_people', facts, knownId, seen);
 
     return mapEvent(record, type, { distinctId, knownId, seen }, time, facts);
-  };
+  }
 
   /**
    * A row of a file of merged ids: both are one person from then on.
@@ -153,13 +156,6 @@ export function createAmplitudeMap(
       onNote('no_session_id');
     }
   }
-}
-
-/** Of a project, as an export may hold several of them, and each counts its users by itself. */
-function readPerson(record: Fields, ids: IdRules): string | undefined {
-  const person = ids.read(record['amplitude_id']);
-  const project = readText(record['app']);
-  return person === undefined || project === undefined ? person : toPersonOf(person, project);
 }
 
 /** Text in exports to warehouses, milliseconds since 1970 in those to S3. */

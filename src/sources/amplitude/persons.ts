@@ -1,7 +1,8 @@
-import type { IdentityFact } from '../../contract/identity-fact.ts';
+import { HEARD_TIME, type Heard, toHeard } from '../../contract/heard.ts';
+import { type IdentityFact, toPersonOf } from '../../contract/identity-fact.ts';
 import { readField } from '../../lib/json/record-view.ts';
-import { type IdRules, readLongGroupKey } from '../mapping/distinct-id.ts';
-import { ID_MAX_LENGTH } from '../mapping/identity.ts';
+import { type IdRules, readLongGroupKey, toHeardIds } from '../mapping/distinct-id.ts';
+import { ID_MAX_LENGTH, readText } from '../mapping/identity.ts';
 import { toOwnName, toOwnNames } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import type { AmplitudeRules } from './rules.ts';
@@ -118,4 +119,37 @@ export function readGroups(
     }
   }
   return { ...(keys ? { keys } : {}), ...(others ? { others } : {}) };
+}
+
+/** Of a project, as an export may hold several of them, and each counts its users by itself. */
+export function readPerson(record: Fields, ids: IdRules): string | undefined {
+  const person = ids.read(record['amplitude_id']);
+  const project = readText(record['app']);
+  return person === undefined || project === undefined ? person : toPersonOf(person, project);
+}
+
+/** What a record says about its ids whatever else is wrong with it; calls about groups alone say nothing of them. */
+export function createHear({ ids, takesAmplitudeId }: Pick<AmplitudeRules, 'ids' | 'takesAmplitudeId'>) {
+  const heardIds = toHeardIds(ids);
+  return (record: Fields): Heard | undefined => {
+    const type = readText(record['event_type']) ?? '';
+    if (type === '$groupidentify') return undefined;
+    const person = takesAmplitudeId ? undefined : readPerson(record, ids);
+    const into = type === '' && !takesAmplitudeId ? ids.read(record['merged_amplitude_id']) : undefined;
+    if (into !== undefined) {
+      const merged = ids.read(record['amplitude_id']);
+      return merged === undefined
+        ? undefined
+        : toHeard({ facts: [{ kind: 'join', person: merged, into, time: HEARD_TIME }] });
+    }
+    const userId = heardIds.readSendable(record['user_id']);
+    const deviceId = heardIds.readSendable(record['device_id']);
+    const id = userId ?? deviceId;
+    const isUser = userId !== undefined;
+    return toHeard({
+      facts: readPair({ time: HEARD_TIME, userId, deviceId }),
+      userId,
+      seen: id === undefined ? undefined : { person, id, isUser, time: HEARD_TIME },
+    });
+  };
 }

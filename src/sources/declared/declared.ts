@@ -1,10 +1,12 @@
 import type { MappedEvent } from '../../contract/event.ts';
+import { HEARD_TIME, type Heard, joinHeard, toHeard } from '../../contract/heard.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
-import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
+import { type MapOutcome, mapped, type Rejected, rejected, skipped } from '../../contract/outcome.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
 import {
+  cutHeardId,
   exactIds,
   type IdRules,
   rejectLongGroupKey,
@@ -13,6 +15,7 @@ import {
 } from '../mapping/distinct-id.ts';
 import { createEventId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
+import { hearUnsaid, withHeard } from '../mapping/hear-unsaid.ts';
 import { ID_MAX_LENGTH, readText } from '../mapping/identity.ts';
 import { createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
@@ -22,6 +25,7 @@ import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import type { MapRecord, OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { createReadColumn, createReadIdColumn } from './declared-columns.ts';
+import { createReadIds } from './ids.ts';
 import { isEmptyObject } from './name-rules.ts';
 import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 import { type CreateSortColumns, createSortColumns, createSortColumnsFirst } from './sort-columns.ts';
@@ -43,7 +47,7 @@ interface DeclaredRules {
 /** Records of no vendor in particular, as JSON or CSV: the maps by version. */
 export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGeoip> = {
   1: (options, idFrom) =>
-    createDeclaredMap(
+    createPlainMap(
       options,
       {
         ids: exactIds,
@@ -55,7 +59,7 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
       idFrom,
     ),
   2: (options, idFrom) =>
-    createDeclaredMap(
+    createPlainMap(
       options,
       { ids: trimmedIds, createSortColumns, rejectsLongKeys: false, hearsDropped: false, finish },
       idFrom,
@@ -65,6 +69,15 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
 
 /** Of the first versions: the import is sent from another address than the person had. */
 const finish = (properties: PropertyList): void => properties.set('$geoip_disable', true);
+
+function createPlainMap(
+  options: DeclaredOptions & WithTimezone,
+  rules: DeclaredRules,
+  idFrom: IdFrom,
+): MapRecord<MappedEvent> {
+  const { mapRow } = createDeclaredMap(options, rules, idFrom);
+  return (record) => mapRow(toRow(record));
+}
 
 /**
  * Prepares the values of a record, makes a row of each item where a list is unnested, and maps the rows: a record
@@ -89,23 +102,26 @@ function createThirdMap(
     finish: (properties) => enrich(properties, namesReferrer),
   };
   const nullValues = new Set(mapping.nullValues);
-  const mapRow = createDeclaredMap(options, rules, idFrom);
+  const { mapRow, hear } = createDeclaredMap(options, rules, idFrom);
   const prepare = createPrepareRecord(mapping, { nullValues, hashKey });
   const unnest = mapping.unnest && createUnnest(mapping.unnest.column, nullValues);
-  if (!prepare && !unnest) return (record) => mapRow(record);
+  if (!prepare && !unnest) return (record) => mapRow(toRow(record));
 
   return (exported) => {
-    const prepared = prepare ? prepare(exported) : { record: exported, hashed: exported, ids: exported };
-    if ('kind' in prepared) return prepared;
-    if (!unnest) return mapRow(prepared.record, prepared);
-    const rows = unnest(prepared);
-    if ('kind' in rows) return rows;
+    const row: Row & { readonly bad?: Rejected | undefined } = prepare?.(exported) ?? toRow(exported);
+    if (!unnest) return row.bad ? withHeard(row.bad, hear(row)) : mapRow(row);
+    const items = unnest(row);
+    const bad = row.bad ?? items.bad;
+    if (bad) return withHeard(bad, joinHeard([...items.rows, items.takeBare()].map(hear)));
+    if (items.rows.length === 0) return skipped('no_items');
     return joinRows(
-      rows.map((row, index) => mapRow(row.record, row, index)),
+      items.rows.map((row, index) => mapRow({ ...row, index })),
       mapping.unnest?.column ?? '',
     );
   };
 }
+
+const toRow = (record: Fields): Row => ({ record, hashed: record, ids: record });
 
 /** The outcome of a record from those of its rows. */
 function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): MapOutcome<MappedEvent> {
@@ -113,7 +129,11 @@ function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): Map
   const facts: IdentityFact[] = [];
   const users = new Set<string>();
   for (const [index, row] of rows.entries()) {
-    if (row.kind === 'rejected') return rejected(row.reason, `${column}[${index}]: ${row.detail}`);
+    if (row.kind === 'rejected')
+      return withHeard(
+        rejected(row.reason, `${column}[${index}]: ${row.detail}`),
+        joinHeard(rows.map(toHeard)),
+      );
     if (row.kind === 'mapped') events.push(...row.events);
     facts.push(...row.facts);
     if (row.userId !== undefined) users.add(row.userId);
@@ -121,7 +141,8 @@ function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): Map
   const [userId, ...otherUserIds] = users;
   const outcome =
     events.length === 0 ? skipped('excluded_by_manifest', facts, userId) : mapped(events, facts, userId);
-  return otherUserIds.length === 0 ? outcome : { ...outcome, otherUserIds };
+  const all = withHeard(outcome, joinHeard(rows.map(({ heard }) => heard)));
+  return otherUserIds.length === 0 ? all : { ...all, otherUserIds };
 }
 
 /** Maps records of no vendor in particular: the manifest declares which column holds what. */
@@ -129,18 +150,14 @@ function createDeclaredMap(
   options: DeclaredOptions & WithTimezone,
   { ids, createSortColumns, rejectsLongKeys, hearsDropped, finish }: DeclaredRules,
   idFrom: IdFrom,
-): MapRow {
+): DeclaredMap {
   const { mapping } = options;
   const nullValues = new Set(mapping.nullValues);
   const readColumn = (column: string | readonly string[]) => createReadColumn(column, nullValues);
   const readId = (column: string | readonly string[]) => createReadIdColumn(column, { ids, nullValues });
 
   const readName = createReadName(mapping, nullValues);
-  const readPerson = readId(mapping.distinctId.column);
-  // Only the first column names a known person; those after it are ids of the anonymous themselves.
-  const readKnown = readId([mapping.distinctId.column].flat().slice(0, 1));
-  const hasOneColumn = [mapping.distinctId.column].flat().length === 1;
-  const readAnonymous = mapping.anonymousId && readId(mapping.anonymousId.column);
+  const readIds = createReadIds(mapping, readId);
   const readStamp = readColumn(mapping.timestamp.column);
   const { format } = mapping.timestamp;
   const stampField = joinNames(mapping.timestamp.column);
@@ -153,8 +170,9 @@ function createDeclaredMap(
     ([name, value]) => [RESERVED.get(name) ?? name, value] as const,
   );
 
-  return function mapDeclared(record, prepared, index): MapOutcome<MappedEvent> {
-    const { hashed, ids: idFields } = prepared ?? { hashed: record, ids: record };
+  return { mapRow: hearUnsaid(mapDeclared, hear), hear };
+
+  function mapDeclared({ record, hashed, ids: idFields, index }: Row): MapOutcome<MappedEvent> {
     const name = readName(record);
     // By its name as exported, which a value map may have changed.
     const isDropped =
@@ -162,20 +180,19 @@ function createDeclaredMap(
     if (isDropped && !hearsDropped) return skipped('excluded_by_manifest');
     const event = isDropped ? name.exported : name.event;
     if (isRejected(event)) return event;
-    const distinctId = toDistinctId(readPerson(idFields), joinNames(mapping.distinctId.column));
+    const found = readIds(idFields);
+    const distinctId = toDistinctId(found.distinctId, joinNames(mapping.distinctId.column));
     if (isRejected(distinctId)) return isDropped ? skipped('excluded_by_manifest') : distinctId;
     const time = readRecordTime(readStamp(record), stampField, readTime, format);
     if (isRejected(time)) return isDropped ? skipped('excluded_by_manifest') : time;
 
     const facts: IdentityFact[] = [];
-    const anonId = ids.readSendable(readAnonymous?.(idFields));
-    const isKnown = hasOneColumn || readKnown(idFields) === distinctId;
-    if (anonId !== undefined && anonId !== distinctId && isKnown) {
+    const anonId = ids.readSendable(found.anonId);
+    if (anonId !== undefined && anonId !== distinctId && found.isKnown) {
       facts.push({ kind: 'pair', anonId, userId: distinctId, time });
     }
-    // One column alone may hold both kinds of ids; an id that is also the anonymous one is then no user.
-    const isUser = ids.marksUsers && isKnown && !(hasOneColumn && anonId === distinctId);
-    if (isDropped) return skipped('excluded_by_manifest', facts, isUser ? distinctId : undefined);
+    const userId = ids.marksUsers && found.isUser ? distinctId : undefined;
+    if (isDropped) return skipped('excluded_by_manifest', facts, userId);
     const columns = sortColumns(record);
     if ('kind' in columns) return columns;
     const { set, setOnce } = columns;
@@ -206,17 +223,31 @@ function createDeclaredMap(
     return mapped(
       [{ event, uuid: readUuid(hashed, event, time, index), timestamp: time, properties }],
       facts,
-      isUser ? distinctId : undefined,
+      userId,
     );
-  };
+  }
+
+  /** What a row says about its ids whatever else is wrong with it. */
+  function hear({ ids: idFields }: Pick<Row, 'ids'>): Heard | undefined {
+    const found = readIds(idFields);
+    const userId = cutHeardId(found.distinctId);
+    const anonId = cutHeardId(found.anonId);
+    if (userId === undefined || !found.isUser) return undefined;
+    const isPair = anonId !== undefined && anonId !== userId;
+    const pair = isPair && ({ kind: 'pair', anonId, userId, time: HEARD_TIME } as const);
+    return toHeard({ facts: pair ? [pair] : [], userId });
+  }
 }
 
-/** `prepared`: the record in its other forms, where it has any; `index`: place of the item that it is of. */
-type MapRow = (
-  record: Fields,
-  prepared?: Omit<PreparedRecord, 'record'>,
-  index?: number,
-) => MapOutcome<MappedEvent>;
+/** `index`: place of the item that it is of. */
+interface Row extends PreparedRecord {
+  readonly index?: number;
+}
+
+interface DeclaredMap {
+  readonly mapRow: (row: Row) => MapOutcome<MappedEvent>;
+  readonly hear: (row: Pick<Row, 'ids'>) => Heard | undefined;
+}
 
 const RESERVED = createRenames();
 

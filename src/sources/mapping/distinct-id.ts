@@ -56,3 +56,14 @@ export const trimmedIds = createIdRules({
   isGroupType: (type) => type.trim() !== '',
   marksUsers: true,
 });
+
+/**
+ * For what is only heard of a record: of an id that is longer than can be sent, enough to be no other one's, as no id
+ * that is sent is as long.
+ */
+export const toHeardIds = (ids: IdRules): IdRules => ({
+  ...ids,
+  readSendable: (value) => cutHeardId(ids.read(value)),
+});
+
+export const cutHeardId = (id: string | undefined): string | undefined => id?.slice(0, ID_MAX_LENGTH + 1);

@@ -5,6 +5,7 @@ import { shown } from '../../lib/preview.ts';
 import { readLongGroupKey } from '../mapping/distinct-id.ts';
 import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
+import { hearUnsaid } from '../mapping/hear-unsaid.ts';
 import { readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected } from '../mapping/record-time.ts';
@@ -12,6 +13,7 @@ import { asFields, compileTable, type Fields, hasValue, listFields } from '../ma
 import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import { readGivenTime } from './call-time.ts';
+import { createHear } from './hear.ts';
 import type { CallOptions } from './options.ts';
 import {
   mapAlias,
@@ -55,7 +57,9 @@ function createCallMap(
   const dropped = new Set(options.dropEvents);
   const groupType = readGroupType(options.groupType);
 
-  return function mapCall(record): MapOutcome<MappedEvent> {
+  return hearUnsaid(mapCall, createHear(ids));
+
+  function mapCall(record: Fields): MapOutcome<MappedEvent> {
     const type = record['type'];
     const isDropped = dropped.size > 0 && dropped.has(readDroppedName(record, type));
     if (isDropped && !rules.hearsDropped) return skipped('excluded_by_manifest');
@@ -87,7 +91,7 @@ function createCallMap(
           `type is ${shown(type)}; a call is one of track, page, screen, identify, alias, group`,
         );
     }
-  };
+  }
 
   function withSeen(outcome: MapOutcome<MappedEvent>, record: Fields, time: string) {
     return rules.saysNames && outcome.kind === 'skipped'

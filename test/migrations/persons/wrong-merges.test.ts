@@ -50,6 +50,24 @@ it('a device that others used is merged into nobody, although their events are d
   expect(bench.takeSent().merges).toEqual([]);
 });
 
+it('a device that others used is merged into nobody, although their records are rejected or have no time', async () => {
+  const ofOthers = [
+    { user: 'emil', device: 'kiosk', time: 'soon' },
+    { user: 'fay', time: 'soon' },
+    { user: 'ida', device: 'pad', e: 'ping', time: '' },
+  ];
+  const others = { ...project('rejected'), rejects: { failAbove: '90%' } };
+  const seen = [
+    { user: 'dora', device: 'kiosk' },
+    { user: 'gus', device: 'fay' },
+    { user: 'hal', device: 'pad' },
+  ];
+  const { people, counts } = await bench.run('rejected', [...seen, ...ofOthers], others);
+  expect(counts).toMatchObject({ delivered: 3, rejected: 2, skipped: 1 });
+  expect(people).toMatchObject({ pairs: 0, setAside: { shared_device: 2, already_identified: 1 } });
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
 it('nothing reaches a user that was merged into another one before it was known as a user', async () => {
   const where = { ...project('chain'), people: { overwrite: true } };
   await bench.run('chain-1', [{ user: 'vera', device: 'ulla', plan: 'v' }], where);
@@ -149,12 +167,13 @@ it('a replay holds its persons while its migration does, and those of both are s
   const seen = [
     { user: 'nils', plan: 'new', time: '2023-01-01T00:00:00Z' },
     { user: 'nils', plan: 'old', time: '2020-01-01T00:00:00Z', e: '' },
+    { user: 'lea', device: 'desk', e: '' },
     { user: 'lea', device: 'till', e: '' },
     { user: 'mark', device: 'till', time: 'yesterday' },
   ];
   const loaded = await bench.write('both', seen, { ...project('both'), rejects: { failAbove: '1%' } });
   expect(await startMigration(bench.runtime, loaded, runOptions)).toMatchObject({
-    report: { counts: { rejected: 3 }, people: { held: true } },
+    report: { counts: { rejected: 4 }, people: { held: true } },
   });
   const mapping = {
     ...(Reflect.get(loaded.manifest.source, 'mapping') as object),
@@ -164,7 +183,7 @@ it('a replay holds its persons while its migration does, and those of both are s
   const corrected = { ...loaded, manifest: { ...loaded.manifest, source } };
   const input = { loaded: corrected, reason: 'no_event_name' };
   expect(getReport(await replayRejects(bench.runtime, 'both', input, runOptions))).toMatchObject({
-    counts: { delivered: 2, rejected: 0 },
+    counts: { delivered: 3, rejected: 0 },
     people: { held: true },
   });
   expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
@@ -174,7 +193,8 @@ it('a replay holds its persons while its migration does, and those of both are s
   expect(held.names).toEqual(['both', 'both.replay-1']);
   await sendHeldPersons(bench.runtime, held, runOptions);
   expect(bench.takeSent()).toEqual({
-    merges: ['till → lea'],
+    // The record that stays rejected says who else used the till.
+    merges: ['desk → lea'],
     properties: ['{"id":"nils","$set_once":{"plan":"new"}}'],
   });
 });

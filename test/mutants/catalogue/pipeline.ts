@@ -2,6 +2,20 @@ import type { Mutant } from '../mutant.ts';
 
 export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
+    id: 'HEARD-9',
+    what: 'what a rejected record says about who is who is not stored',
+    file: 'src/pipeline/map-to-batches.ts',
+    edits: [['if (outcome.heard) addHeard(facts, outcome.heard);', '']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
+    id: 'HEARD-10',
+    what: 'a record in the future hides who used its device',
+    file: 'src/pipeline/limit-to-stored.ts',
+    edits: [['{ ...reject, heard: toHeard(outcome) }', 'reject']],
+    tests: ['test/pipeline/limit-to-stored.test.ts'],
+  },
+  {
     id: 'SN2',
     what: 'what a sleeper staged of a removed migration stays',
     file: 'src/pipeline/stage/stage-own.ts',

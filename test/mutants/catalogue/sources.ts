@@ -23,6 +23,34 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
+    id: 'HEARD-1',
+    what: 'a record that is rejected hides who used its device',
+    file: 'src/sources/mapping/hear-unsaid.ts',
+    edits: [["outcome.kind === 'rejected' ||", '']],
+    tests: ['test/sources/heard.test.ts'],
+  },
+  {
+    id: 'HEARD-2',
+    what: 'a record that is dropped without a time hides who used its device',
+    file: 'src/sources/mapping/hear-unsaid.ts',
+    edits: [["outcome.kind === 'skipped' &&", 'false &&']],
+    tests: ['test/sources/heard.test.ts', 'test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
+    id: 'HEARD-3',
+    what: 'an id that is too long to be sent hides that somebody else used the device',
+    file: 'src/sources/mapping/distinct-id.ts',
+    edits: [['id?.slice(0, ID_MAX_LENGTH + 1)', '(id && id.length > ID_MAX_LENGTH ? undefined : id)']],
+    tests: ['test/sources/heard.test.ts'],
+  },
+  {
+    id: 'HEARD-4',
+    what: 'text that cannot be hashed is an id all the same',
+    file: 'src/sources/declared/values/prepare-record.ts',
+    edits: [['return holdsHashed ? undefined : value;', 'return value;']],
+    tests: ['test/sources/heard.test.ts'],
+  },
+  {
     id: 'P15',
     what: '$process_person_profile not reserved',
     file: 'src/sources/mapping/properties.ts',
@@ -52,7 +80,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'P32',
     what: 'pair made for any column of the id list',
     file: 'src/sources/declared/declared.ts',
-    edits: [['anonId !== distinctId && isKnown) {', 'anonId !== distinctId) {']],
+    edits: [['anonId !== distinctId && found.isKnown) {', 'anonId !== distinctId) {']],
     tests: ['test/sources/declared'],
   },
   {

@@ -21,7 +21,8 @@ export interface PreparedRecord {
   readonly ids: Fields;
 }
 
-export type PrepareRecord = (record: Fields) => PreparedRecord | Rejected;
+/** `bad`: a value is not of its type. The record is then as far as it could be read, for its ids. */
+export type PrepareRecord = (record: Fields) => PreparedRecord & { readonly bad: Rejected | undefined };
 
 /**
  * Creates what is done to the values of a record before anything is read from them, so that a rule reaches whatever
@@ -62,9 +63,10 @@ export function createPrepareRecord(
         const read = type.read(value);
         if (read !== BAD) return read;
         // What would have been hashed is not shown either.
-        const found = jsonOfHash.includes(path) ? 'something else' : shown(value);
+        const holdsHashed = jsonOfHash.includes(path);
+        const found = holdsHashed ? 'something else' : shown(value);
         bad ??= rejected('bad_field', `${path} is ${found}; the manifest says it is ${type.noun}`);
-        return value;
+        return holdsHashed ? undefined : value;
       });
     }
     return { record, bad };
@@ -72,10 +74,14 @@ export function createPrepareRecord(
 
   return (exported) => {
     const parsed = run(jsonSteps, exported);
-    if (parsed.bad) return parsed.bad;
     const { hashed, ids } = hashing ? hashing(parsed.record) : { hashed: parsed.record, ids: parsed.record };
     const { record, bad } = run(steps, hashed);
-    return bad ?? { hashed, record, ids: ids === hashed ? record : run(steps, ids).record };
+    return {
+      hashed,
+      record,
+      ids: ids === hashed ? record : run(steps, ids).record,
+      bad: parsed.bad ?? bad,
+    };
   };
 }
 
