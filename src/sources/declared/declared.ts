@@ -113,12 +113,20 @@ function createThirdMap(
     const items = unnest(row);
     const bad = row.bad ?? items.bad;
     if (bad) return withHeard(bad, joinHeard([...items.rows, items.takeBare()].map(hear)));
-    if (items.rows.length === 0) return skipped('no_items');
+    if (items.rows.length === 0) return toNoItems(mapRow(items.takeBare()));
     return joinRows(
       items.rows.map((row, index) => mapRow({ ...row, index })),
       mapping.unnest?.column ?? '',
     );
   };
+}
+
+/** What a record without items says: everything but events. */
+function toNoItems(row: MapOutcome<MappedEvent>): MapOutcome<MappedEvent> {
+  if (row.kind === 'rejected') return withHeard(skipped('no_items'), row.heard);
+  const [event] = row.kind === 'mapped' ? row.events : [];
+  const outcome = withHeard(skipped('no_items', row.facts, row.userId), row.heard);
+  return event ? { ...outcome, of: { timestamp: event.timestamp } } : outcome;
 }
 
 const toRow = (record: Fields): Row => ({ record, hashed: record, ids: record });

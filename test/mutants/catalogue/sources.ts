@@ -51,6 +51,20 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/heard.test.ts'],
   },
   {
+    id: 'ITEMS-1',
+    what: 'a record without items hides who used its device',
+    file: 'src/sources/declared/declared.ts',
+    edits: [['return toNoItems(mapRow(items.takeBare()));', "return skipped('no_items');"]],
+    tests: ['test/sources/declared/values/no-items.test.ts'],
+  },
+  {
+    id: 'ITEMS-2',
+    what: 'a record without items hides who used its device where the time is that of an item',
+    file: 'src/sources/declared/declared.ts',
+    edits: [["withHeard(skipped('no_items'), row.heard)", "skipped('no_items')"]],
+    tests: ['test/sources/declared/values/no-items.test.ts'],
+  },
+  {
     id: 'P15',
     what: '$process_person_profile not reserved',
     file: 'src/sources/mapping/properties.ts',
