@@ -1,12 +1,11 @@
 import type { MappedEvent } from '../../contract/event.ts';
-import { HEARD_TIME, type Heard, joinHeard, toHeard } from '../../contract/heard.ts';
+import { type Heard, joinHeard, toHeard } from '../../contract/heard.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, type Rejected, rejected, skipped } from '../../contract/outcome.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
 import {
-  cutHeardId,
   exactIds,
   type IdRules,
   rejectLongGroupKey,
@@ -25,7 +24,7 @@ import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import type { MapRecord, OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { createReadColumn, createReadIdColumn } from './declared-columns.ts';
-import { createReadIds } from './ids.ts';
+import { createReadIds, hearIds } from './ids.ts';
 import { isEmptyObject } from './name-rules.ts';
 import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 import { type CreateSortColumns, createSortColumns, createSortColumnsFirst } from './sort-columns.ts';
@@ -200,7 +199,8 @@ function createDeclaredMap(
       facts.push({ kind: 'pair', anonId, userId: distinctId, time });
     }
     const userId = ids.marksUsers && found.isUser ? distinctId : undefined;
-    if (isDropped) return skipped('excluded_by_manifest', facts, userId);
+    const heard = found.laterId === undefined ? undefined : hearIds(found);
+    if (isDropped) return withHeard(skipped('excluded_by_manifest', facts, userId), heard);
     const columns = sortColumns(record);
     if ('kind' in columns) return columns;
     const { set, setOnce } = columns;
@@ -228,22 +228,17 @@ function createDeclaredMap(
     properties.set('distinct_id', distinctId);
     if (!isEmptyObject(groups)) properties.set('$groups', groups);
     finish(properties);
-    return mapped(
+    const outcome = mapped(
       [{ event, uuid: readUuid(hashed, event, time, index), timestamp: time, properties }],
       facts,
       userId,
     );
+    return withHeard(outcome, heard);
   }
 
   /** What a row says about its ids whatever else is wrong with it. */
   function hear({ ids: idFields }: Pick<Row, 'ids'>): Heard | undefined {
-    const found = readIds(idFields);
-    const userId = cutHeardId(found.distinctId);
-    const anonId = cutHeardId(found.anonId);
-    if (userId === undefined || !found.isUser) return undefined;
-    const isPair = anonId !== undefined && anonId !== userId;
-    const pair = isPair && ({ kind: 'pair', anonId, userId, time: HEARD_TIME } as const);
-    return toHeard({ facts: pair ? [pair] : [], userId });
+    return hearIds(readIds(idFields));
   }
 }
 

@@ -60,7 +60,7 @@ const createMappingObject = (nullValues: readonly string[]) =>
     distinctId: z
       .strictObject({ column: columnOrColumns })
       .describe(
-        'Who did it: `{ column: user_id }`, or `{ column: [user_id, device_id] }` for the first that is there.',
+        'Who did it: `{ column: user_id }`, or `{ column: [user_id, device_id] }` for the first that is there. The first column names known persons, whom anonymous ids are merged into. An id of a later column is merged with nobody; unless that column is also one of `anonymousId`, it is taken for a person, and a device that was seen with it is merged into nobody else.',
       ),
     anonymousId: z
       .strictObject({ column: columnOrColumns })

@@ -68,6 +68,24 @@ it('a device that others used is merged into nobody, although their records are 
   expect(bench.takeSent().merges).toEqual([]);
 });
 
+it('a device that a person of a later column used is merged into nobody', async () => {
+  const column = ['user', 'plan', 'device'];
+  const loaded = await bench.write(
+    'later',
+    [
+      { user: 'kim', device: 'tab' },
+      { plan: 'lou@example.com', device: 'tab' },
+    ],
+    project('later'),
+  );
+  const mapping = { ...(Reflect.get(loaded.manifest.source, 'mapping') as object), distinctId: { column } };
+  const source = { ...loaded.manifest.source, mapping } as Manifest['source'];
+  const manifest = { ...loaded.manifest, source };
+  const { people } = getReport(await startMigration(bench.runtime, { ...loaded, manifest }, runOptions));
+  expect(people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
 it('nothing reaches a user that was merged into another one before it was known as a user', async () => {
   const where = { ...project('chain'), people: { overwrite: true } };
   await bench.run('chain-1', [{ user: 'vera', device: 'ulla', plan: 'v' }], where);

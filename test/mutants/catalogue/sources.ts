@@ -65,6 +65,20 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/values/no-items.test.ts'],
   },
   {
+    id: 'LATER-1',
+    what: 'a person of a later column of ids hides who used a device',
+    file: 'src/sources/declared/ids.ts',
+    edits: [['later.length > 0 ? readId(later) : undefined', 'undefined']],
+    tests: ['test/sources/declared/pairs.test.ts'],
+  },
+  {
+    id: 'LATER-2',
+    what: 'an anonymous id of a later column keeps its device from its user',
+    file: 'src/sources/declared/ids.ts',
+    edits: [['.filter((column) => !anonymous.has(column))', '']],
+    tests: ['test/sources/declared/pairs.test.ts'],
+  },
+  {
     id: 'P15',
     what: '$process_person_profile not reserved',
     file: 'src/sources/mapping/properties.ts',

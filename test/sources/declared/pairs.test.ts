@@ -18,6 +18,46 @@ const mapPairs = (record: object, mapping: object = {}) => {
   return { distinctId: outcome.events[0]?.properties.distinct_id, pairs };
 };
 
+/** Pairs that merge nothing, and keep devices apart. */
+const hearPairs = (record: object, mapping: object = {}, more: object = {}) => {
+  const all = { event: { constant: 'Opened' }, timestamp: { column: 'at' } };
+  const map = createMapper('jsonl', { mapping: { ...all, ...mapping }, ...more });
+  return map({ at: '2023-03-14T09:26:53Z', ...record }).heard?.facts.map((fact) =>
+    fact.kind === 'pair' ? [fact.anonId, fact.userId] : [],
+  );
+};
+
+describe('where no person is known, the id of a later column', () => {
+  const ids = { distinctId: { column: ['user', 'email', 'device'] }, anonymousId: { column: 'device' } };
+  it.each([
+    [{ email: 'a@b.c', device: 'd-1' }, [['d-1', 'a@b.c']]],
+    [{ user: 'null', email: 'a@b.c', device: 'd-1' }, [['d-1', 'a@b.c']]],
+    [{ user: 'u-1', email: 'a@b.c', device: 'd-1' }, undefined],
+    [{ device: 'd-1' }, undefined],
+    [{ email: 'a@b.c' }, undefined],
+    [{ email: 'd-1', device: 'd-1' }, undefined],
+  ])('is a person who used the device: %j', (record, heard) => {
+    expect(hearPairs(record, ids)).toEqual(heard);
+    expect(hearPairs(record, ids, { dropEvents: ['Opened'] })).toEqual(heard);
+    expect(hearPairs({ ...record, at: 'soon' }, { ...ids })).toEqual(
+      'user' in record && record.user === 'u-1' ? [['d-1', 'u-1']] : heard,
+    );
+  });
+
+  it('is one whatever column is before it', () => {
+    const last = { ...ids, distinctId: { column: ['user', 'device', 'email'] } };
+    expect(hearPairs({ email: 'a@b.c', device: 'd-1' }, last)).toEqual([['d-1', 'a@b.c']]);
+  });
+
+  it('is an anonymous id where its column is one of these', () => {
+    const cookies = {
+      distinctId: { column: ['user', 'cookie'] },
+      anonymousId: { column: ['device', 'cookie'] },
+    };
+    expect(hearPairs({ cookie: 'c-1', device: 'd-1' }, cookies)).toBeUndefined();
+  });
+});
+
 describe('of three columns for an id', () => {
   it('the first names a known person, who is paired', () => {
     expect(mapPairs({ user: 'u-1', email: 'a@b.c', device: 'd-1' })).toEqual({
