@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPersonEvent } from '../../src/sources/mapping/event-name.ts';
 import { SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { parsePercentage } from '../units.ts';
 import { byteSize, secretReference, serviceAddress, shareOrCount, whole } from './manifest-fields.ts';
@@ -172,6 +173,11 @@ const createManifestObject = (types: SourceTypes) =>
           .string()
           .min(1)
           .max(200)
+          .refine((name) => name.trim() !== '', 'is blank; an event needs a name')
+          .refine((name) => !isPersonEvent(name), {
+            error: ({ input }) =>
+              `"${String(input)}" changes persons at the destination, and carries nothing about groups; it takes $group_identify, or what the service calls it, such as $groupidentify`,
+          })
           .default('$group_identify')
           .describe(
             'Event name that carries group properties; some services expect $groupidentify. What was sent under another name counts as not sent, but no older value is sent after it.',

@@ -12,11 +12,13 @@ const PERSON_EVENTS = new Set([
   '$identify',
   '$create_alias',
   '$merge_dangerously',
-  '$groupidentify',
-  '$group_identify',
   '$set',
   '$delete_person_property',
 ]);
+const GROUP_EVENTS = new Set(['$groupidentify', '$group_identify']);
+
+/** Whether the destination changes a person by an event of this name, and not a group. */
+export const isPersonEvent = (name: string): boolean => PERSON_EVENTS.has(name);
 
 /** The name of an event, or why it has none. `field` says where it came from. */
 export function readEventName(value: unknown, field: string): string | Rejected {
@@ -33,7 +35,7 @@ export function readEventName(value: unknown, field: string): string | Rejected 
       `${field} is ${shown(name)}; the destination takes ${EVENT_NAME_MAX_LENGTH} characters`,
     );
   }
-  if (PERSON_EVENTS.has(name)) {
+  if (PERSON_EVENTS.has(name) || GROUP_EVENTS.has(name)) {
     return rejected(
       'bad_field',
       `${field} is ${shown(name)}, which would change people or groups at the destination; list it under dropEvents to leave it behind`,

@@ -47,6 +47,22 @@ describe('limits', () => {
   });
 });
 
+describe('people.groupIdentifyEvent', () => {
+  const withName = (groupIdentifyEvent: string) => parse({ people: { groupIdentifyEvent } });
+
+  test.each(['$group_identify', '$groupidentify', 'Group described'])('takes %j', (name) => {
+    expect(withName(name).people.groupIdentifyEvent).toBe(name);
+  });
+
+  // As an event about a group each of these would change a person whose id is the group's.
+  test.each(['$identify', '$create_alias', '$merge_dangerously', '$set', '$delete_person_property'])(
+    'refuses %j',
+    (name) => expect(() => withName(name)).toThrow(/changes persons at the destination/),
+  );
+
+  test('refuses a blank one', () => expect(() => withName(' ')).toThrow(/is blank/));
+});
+
 describe('destination.acceptance', () => {
   const withAcceptance = (acceptance: unknown) => parse({ destination: { ...destination, acceptance } });
 

@@ -79,6 +79,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/pairs.test.ts'],
   },
   {
+    id: 'GROUP-EVENT',
+    what: 'a manifest gives events about groups a name that merges persons',
+    file: 'src/sources/mapping/event-name.ts',
+    edits: [['PERSON_EVENTS.has(name);', 'false && PERSON_EVENTS.has(name);']],
+    tests: ['test/config/manifest/manifest.test.ts'],
+  },
+  {
     id: 'P15',
     what: '$process_person_profile not reserved',
     file: 'src/sources/mapping/properties.ts',
