@@ -23,9 +23,13 @@ export function findUnmatched(mapping: DeclaredMapping, records: readonly Fields
   const names = new Set<string>();
   const listPlaces = createListPlaces(mapping);
   for (const record of records) {
-    for (const place of listPlaces(record)) {
+    for (const [index, place] of listPlaces(record).entries()) {
       for (const name of Object.keys(place)) if (names.size < NAMES_KEPT) names.add(name);
-      for (const each of waiting) if (isReached(each.path, place)) waiting.delete(each);
+      for (const each of waiting) {
+        // What is spread is a field of its object as long as lists become records.
+        if (each.setting === 'unnest' && index > 0) continue;
+        if (isReached(each.path, place)) waiting.delete(each);
+      }
     }
   }
   return [...waiting].map(({ setting, path }) => {
@@ -42,7 +46,7 @@ export function findUnmatched(mapping: DeclaredMapping, records: readonly Fields
 
 const NAMES_KEPT = 1_000;
 
-/** The objects of a record whose fields the rules name: the record itself, and what is spread. */
+/** The objects of a record whose fields the rules name: first the record itself, then what is spread. */
 function createListPlaces(mapping: DeclaredMapping): (record: Fields) => Fields[] {
   const readCell = createReadCell(mapping);
   const noNulls = new Set<string>();

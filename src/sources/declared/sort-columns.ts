@@ -93,7 +93,8 @@ export const createSortColumns: CreateSortColumns = (
       const value = read(record);
       if (value === undefined) continue;
       const fields = asFields(readCell(name, value));
-      if (!fields) return rejectNoObject(name, value);
+      // What would have been hashed in it is not shown either.
+      if (!fields) return rejectNoObject(name, mapping.hash ? 'something else' : shown(value));
       const from = FROM_SPREAD + index;
       const lift = (to: string, inner: unknown) =>
         putClaim(sorted.event, toPropertyName(to), inner, to, from);
@@ -140,7 +141,7 @@ export const createSortColumnsFirst: CreateSortColumns = (mapping, nullValues) =
       const value = read(record);
       if (value === undefined) continue;
       const fields = asFields(readCell(name, value));
-      if (!fields) return rejectNoObject(name, value);
+      if (!fields) return rejectNoObject(name, shown(value));
       copyProperties(sorted.event, fields, renames);
     }
     for (const column of Object.keys(record)) {
@@ -185,8 +186,8 @@ const createSorted = ({ groups }: DeclaredMapping): SortedColumns => ({
   groups: groups.map(() => ({})),
 });
 
-const rejectNoObject = (name: string, value: unknown) =>
-  rejected('bad_field', `${name} is ${shown(value)}; an object was expected`);
+const rejectNoObject = (name: string, found: string) =>
+  rejected('bad_field', `${name} is ${found}; an object was expected`);
 
 const rejectNoJson = (column: string, value: unknown) =>
   rejected('bad_field', `${column} is ${shown(value)}; the manifest says it holds JSON`);

@@ -2,7 +2,8 @@ import type { Fields } from '../../mapping/table.ts';
 import { parseJsonCell } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
 import { changePath } from './change-path.ts';
-import { listTextsAbove } from './prepare-record.ts';
+import { changePlace } from './changed-place.ts';
+import { listHashed, listTextsToHash } from './prepare-record.ts';
 
 const HASHED = '(hashed)';
 
@@ -10,7 +11,8 @@ const HASHED = '(hashed)';
 export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) => Fields) | undefined {
   const { hash } = mapping;
   if (!hash) return undefined;
-  const texts = listTextsAbove(mapping, hash.columns);
+  const texts = listTextsToHash(mapping, hash.columns);
+  const places = listHashed(mapping, hash.columns);
   return (exported) => {
     const parsed = texts.reduce(
       (record, column) =>
@@ -20,6 +22,14 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
         }),
       exported,
     );
-    return hash.columns.reduce((record, path) => changePath(record, path, () => HASHED), parsed);
+    const readable = mapping.spreadColumns.reduce(
+      (record, column) => changePath(record, column, (value) => (isUnreadable(value) ? HASHED : value)),
+      parsed,
+    );
+    return places.reduce((record, place) => changePlace(record, place, () => HASHED), readable);
   };
 }
+
+/** Where an object was expected, so that nobody can tell what would have been hashed in it. */
+const isUnreadable = (value: unknown): boolean =>
+  typeof value === 'string' && value !== '' && typeof parseJsonCell(value) !== 'object';

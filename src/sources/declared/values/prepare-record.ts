@@ -8,7 +8,8 @@ import { readText, readTrimmedId } from '../../mapping/identity.ts';
 import { asFields, type Fields } from '../../mapping/table.ts';
 import { isNull } from '../declared-columns.ts';
 import type { DeclaredMapping } from '../options.ts';
-import { type Change, changePath } from './change-path.ts';
+import type { Change } from './change-path.ts';
+import { type ChangedPlace, changePlace, listPlaces } from './changed-place.ts';
 import { BAD, createTypedValue } from './typed-value.ts';
 
 /** A record as the mapping reads it. */
@@ -33,21 +34,33 @@ export function createPrepareRecord(
   { nullValues, hashKey }: { readonly nullValues: ReadonlySet<string>; readonly hashKey: string | undefined },
 ): PrepareRecord | undefined {
   const { hash, values = {}, types = {} } = mapping;
-  const hashing = hash ? createHash(hash.columns, requireKey(hashKey), nullValues) : undefined;
-  const jsonOfHash = listTextsAbove(mapping, hash?.columns ?? []);
-  const jsonOfTypes = listTextsAbove(mapping, [...Object.keys(values), ...Object.keys(types)]);
+  const hashedPaths = new Set(hash?.columns ?? []);
+  const hashing = hash
+    ? createHash(listHashed(mapping, hash.columns), requireKey(hashKey), nullValues)
+    : undefined;
+  const jsonOfTypes = listTextsToChange(mapping);
+  const jsonOfHash = hash ? listTextsToHash(mapping, hash.columns) : [];
   const typed = { ...Object.fromEntries(jsonOfTypes.map((column) => [column, 'json' as const])), ...types };
-  const paths = [...new Set([...jsonOfTypes, ...Object.keys(values), ...Object.keys(types)])];
+  const declared = new Set([...Object.keys(values), ...Object.keys(types)]);
+  const paths = [...new Set([...jsonOfTypes, ...declared])];
   if (!hashing && paths.length === 0) return undefined;
 
+  // What is hashed by its whole path is no value of a column of that name.
+  const named = new Set([...hashedPaths, ...paths]);
   const toSteps = (all: readonly string[]) =>
-    all.map((path) => {
+    all.flatMap((path) => {
       const meanings = Object.hasOwn(values, path) ? new Map(Object.entries(values[path] ?? {})) : undefined;
       const type = Object.hasOwn(typed, path) ? typed[path] : undefined;
-      return { path, meanings, type: type === undefined ? undefined : createTypedValue(type) };
+      const read = type === undefined ? undefined : createTypedValue(type);
+      const places = declared.has(path) ? listPlaces(path, mapping, named) : [{ path }];
+      return places.map((place) => ({ place, meanings, type: read }));
     });
   const steps = toSteps(paths);
-  const jsonSteps = jsonOfHash.map((path) => ({ path, meanings: undefined, type: createTypedValue('json') }));
+  const jsonSteps = jsonOfHash.map((path) => ({
+    place: { path },
+    meanings: undefined,
+    type: createTypedValue('json'),
+  }));
 
   const run = (
     all: ReturnType<typeof toSteps>,
@@ -55,14 +68,16 @@ export function createPrepareRecord(
   ): { record: Fields; bad: Rejected | undefined } => {
     let record = from;
     let bad: Rejected | undefined;
-    for (const { path, meanings, type } of all) {
-      record = changePath(record, path, (value) => {
+    for (const { place, meanings, type } of all) {
+      record = changePlace(record, place, (value) => {
         const text = meanings && textOf(value);
         if (text !== undefined && meanings?.has(text)) return meanings.get(text);
         if (!type || isNull(value, nullValues)) return value;
         const read = type.read(value);
         if (read !== BAD) return read;
         // What would have been hashed is not shown either.
+        const { spread } = place;
+        const path = spread === undefined ? place.path : `${spread}.${place.path}`;
         const holdsHashed = jsonOfHash.includes(path);
         const found = holdsHashed ? 'something else' : shown(value);
         bad ??= rejected('bad_field', `${path} is ${found}; the manifest says it is ${type.noun}`);
@@ -86,13 +101,28 @@ export function createPrepareRecord(
 }
 
 /** Columns whose text is JSON that some of the paths lead into: it is read first. */
-export const listTextsAbove = (
-  { jsonColumns, unnest }: DeclaredMapping,
-  paths: readonly string[],
-): string[] =>
+const listTextsAbove = ({ jsonColumns, unnest }: DeclaredMapping, paths: readonly string[]): string[] =>
   [...jsonColumns, ...(unnest ? [unnest.column] : [])].filter((column) =>
     paths.some((path) => path.startsWith(`${column}.`)),
   );
+
+/** The places that are hashed. */
+export const listHashed = (mapping: DeclaredMapping, columns: readonly string[]): ChangedPlace[] =>
+  columns.flatMap((path) => listPlaces(path, mapping, new Set(columns)));
+
+/**
+ * Text that is read before values in it are hashed: also where it would be read later, for another reason, and what is
+ * spread lies in it. The text of a spread column itself is read with its place.
+ */
+export function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
+  const { spreadColumns, unnest } = mapping;
+  const later = [...listTextsToChange(mapping), ...(unnest ? [unnest.column] : [])];
+  const ofSpread = later.filter((column) => spreadColumns.some((name) => name.startsWith(`${column}.`)));
+  return [...new Set([...listTextsAbove(mapping, columns), ...ofSpread])];
+}
+
+const listTextsToChange = (mapping: DeclaredMapping): string[] =>
+  listTextsAbove(mapping, [...Object.keys(mapping.values ?? {}), ...Object.keys(mapping.types ?? {})]);
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? String(value) : value === null ? undefined : readText(value);
@@ -109,7 +139,7 @@ function requireKey(key: string | undefined): string {
 }
 
 function createHash(
-  columns: readonly string[],
+  places: readonly ChangedPlace[],
   key: string,
   nullValues: ReadonlySet<string>,
 ): (record: Fields) => Pick<PreparedRecord, 'hashed' | 'ids'> {
@@ -131,7 +161,7 @@ function createHash(
     return isNobody(value) ? NOBODY : hashValue(value);
   };
   const change = (record: Fields, how: Change) =>
-    columns.reduce((changed, path) => changePath(changed, path, how), record);
+    places.reduce((changed, place) => changePlace(changed, place, how), record);
 
   return (record) => {
     hasNobody = false;

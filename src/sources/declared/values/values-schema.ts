@@ -46,7 +46,12 @@ const secretReference = z
 export const valueRules = {
   hash: z
     .strictObject({
-      columns: z.array(path).min(1).describe('Columns and paths (`user.email`) to hash, also inside lists.'),
+      columns: z
+        .array(path)
+        .min(1)
+        .describe(
+          'Columns and paths (`user.email`) to hash, also inside lists, and fields of `spreadColumns`.',
+        ),
       key: secretReference.describe(
         'Variable that holds the key of at least 16 characters, as ${BACKHAUL_HASH_KEY}; NAME_FILE may name a file instead.',
       ),
@@ -59,13 +64,13 @@ export const valueRules = {
     .record(path, z.record(z.string(), scalar))
     .exactOptional()
     .describe(
-      'What values of a column mean: `{ plan: { "1": free, "2": pro, "n/a": null } }`; null is no value. Others stay what they are. A value that is found here is given no type.',
+      'What values of a column, or of a field of `spreadColumns`, mean: `{ plan: { "1": free, "2": pro, "n/a": null } }`; null is no value. Others stay what they are. A value that is found here is given no type.',
     ),
   types: z
     .record(path, columnType)
     .exactOptional()
     .describe(
-      'Types of columns and paths, also inside lists. epoch_… becomes an ISO time. A value that is none of its type makes the record a reject (bad_field).',
+      'Types of columns and paths, also inside lists, and of fields of `spreadColumns`. epoch_… becomes an ISO time. A value that is none of its type makes the record a reject (bad_field).',
     ),
   unnest: z
     .strictObject({ column: path.describe('Holds the list, or its JSON text; a path reaches into objects.') })

@@ -1,0 +1,52 @@
+import type { Fields } from '../../mapping/table.ts';
+import { NOT_JSON, parseJsonCell } from '../json-cell.ts';
+import type { DeclaredMapping } from '../options.ts';
+import { type Change, changePath } from './change-path.ts';
+
+/** Where a rule finds its value: a column or path of the record, or of the object that a column is spread from. */
+export interface ChangedPlace {
+  readonly path: string;
+  /** The column whose fields become properties themselves, and are named as columns are. */
+  readonly spread?: string;
+  /** That column may hold the text of its object or list. */
+  readonly isText?: boolean;
+}
+
+type Spreading = Pick<DeclaredMapping, 'spreadColumns' | 'exclude' | 'jsonColumns' | 'unnest'>;
+
+/**
+ * The places of a path. A field of a spread column that some rule names by its whole path as well is left to that rule:
+ * nothing is changed twice.
+ */
+export function listPlaces(
+  path: string,
+  { spreadColumns, exclude, jsonColumns, unnest }: Spreading,
+  named: ReadonlySet<string>,
+): ChangedPlace[] {
+  const spreads = spreadColumns.filter(
+    (spread) => !exclude.includes(spread) && !named.has(`${spread}.${path}`),
+  );
+  return [
+    { path },
+    ...spreads.map((spread) => ({
+      path,
+      spread,
+      isText: jsonColumns.includes(spread) || unnest?.column === spread,
+    })),
+  ];
+}
+
+/** The record with the value at a place changed; text of an object stays text where nothing in it is. */
+export function changePlace(record: Fields, { path, spread, isText }: ChangedPlace, change: Change): Fields {
+  if (spread === undefined) return changePath(record, path, change);
+  return changePath(record, spread, (value) => {
+    const fields = isText && typeof value === 'string' ? parseJsonCell(value) : value;
+    if (fields === NOT_JSON) return value;
+    let isFound = false;
+    const changed = changePath(fields as Fields, path, (found) => {
+      isFound = true;
+      return change(found);
+    });
+    return isFound ? changed : value;
+  });
+}
