@@ -1,7 +1,8 @@
 import type { Queryable } from '../../database/db.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import { collectPersons } from '../collect-persons.ts';
 import type { Entity } from '../entity.ts';
-import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
+import { type EventScope, findBucket, matchEntity, runFacts } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
 import type { LifecycleStatus } from './model.ts';
@@ -52,13 +53,12 @@ export async function findInLifecycle(
 }
 
 const collectActive = (steps: Steps, scope: EventScope, buckets: Buckets, entity: Entity): Promise<Sql> =>
-  steps.collect(scope, (within) => activeFacts(within, buckets, entity));
-
-/** One fact for a person and a bucket they were active in, with the bucket that the person was created in. */
-const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
-  sql`select ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
-      ${findBucket(sql`min(p.created_at)`, buckets.starts)} as created
-    ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1, 2`;
+  collectPersons(steps, scope, {
+    span: buckets,
+    match: (within) => matchEntity(within, entity),
+    starts: buckets.starts,
+    moment: 'first',
+  });
 
 /**
  * One fact for a person and a bucket they were active in, or newly inactive: `new` in the bucket that the
@@ -67,7 +67,8 @@ const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =
  */
 function lifecycleFacts(activeIn: Sql, buckets: Buckets): Sql {
   return sql`with active as (
-      select actor, bucket, min(created) as created from ${activeIn} as parts group by actor, bucket),
+      select actor, bucket, ${findBucket(sql`min(created_at)`, buckets.starts)} as created
+      from ${activeIn} as parts group by actor, bucket),
     neighbours as (
       select actor, bucket, created, lag(bucket) over each as before, lead(bucket) over each as after
       from active window each as (partition by actor order by bucket))

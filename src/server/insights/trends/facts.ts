@@ -2,6 +2,7 @@ import { DAY_MS } from '../../../lib/day.ts';
 import type { Queryable } from '../../database/db.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { selectValue, withSessions } from '../breakdown-store.ts';
+import { collectPersons } from '../collect-persons.ts';
 import type { Breakdown, Measure, PropertyMath, Series } from '../entity.ts';
 import {
   ACTOR,
@@ -51,37 +52,20 @@ function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequ
       ${eventsWhere(scope, buckets, matchEntity(scope, series))}) as each_event`;
 }
 
-/**
- * The same where only persons are counted: the last moment of each person in a bucket, once for a value. That is a
- * tenth of the facts of a history in which persons do ten things a week. Ids are turned into persons once these are
- * few, and what a value takes from persons is read then: in every step, all ids and persons would be read again.
- */
-export async function collectPersons(steps: Steps, scope: EventScope, request: TrendRequest): Promise<Sql> {
-  const { buckets, breakdown, series } = request;
+/** The same where only persons are counted: the last moment of each id in a bucket, once for a value. */
+export async function collectLastMoments(
+  steps: Steps,
+  scope: EventScope,
+  { buckets, breakdown, series }: TrendRequest,
+): Promise<Sql> {
   const own = await withSessions(steps, scope, buckets, breakdown);
-  const isOfPerson = breakdown?.owner === 'person' || breakdown?.owner === 'cohort';
-  // Of the ids: `actor` is what facts are divided by.
-  const ids = await steps.collect(
-    own,
-    (within) => sql`select actor, person_id, bucket, value, max(at) as at from (
-        select e.distinct_id as actor, e.person_id, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
-          ${isOfPerson ? sql`''` : selectValue(within, breakdown)} as value, e.timestamp as at
-        ${eventsWhere(within, buckets, matchEntity(within, series))}) as each_event
-      group by actor, person_id, bucket, value`,
-  );
-  const selectPersons = (of: (source: Sql) => Sql) => sql`
-    select max(e.at) as at, e.bucket, e.value, ${ACTOR} as actor, d.person_id
-    from (select actor as distinct_id, person_id, bucket, value, at from ${of(ids)} as ids) as e
-    left join person_distinct_ids d on d.project_id = ${scope.projectId}::integer and d.distinct_id = e.distinct_id
-    group by e.bucket, e.value, ${ACTOR}, d.person_id`;
-  return steps.derive(
-    [ids],
-    (
-      of,
-    ) => sql`select d.at, d.bucket, ${isOfPerson ? selectValue(own, breakdown) : sql`d.value`} as value, d.actor,
-        null::text as measured
-      from (${selectPersons(of)}) as d left join persons p on p.id = d.person_id`,
-  );
+  return collectPersons(steps, own, {
+    span: buckets,
+    match: (within) => matchEntity(within, series),
+    starts: buckets.starts,
+    breakdown,
+    moment: 'last',
+  });
 }
 
 const SESSION = { owner: 'event', key: '$session_id' } as const;

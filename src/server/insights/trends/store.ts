@@ -8,7 +8,7 @@ import {
   AGGREGATES,
   COUNTS_PERSONS,
   collectFacts,
-  collectPersons,
+  collectLastMoments,
   loadMostPersons,
   lookBack,
   selectGreatest,
@@ -34,7 +34,7 @@ export async function loadTrend(
   const days = ACTIVE_DAYS.get(math);
   const wanted = days === undefined ? request : lookBack(request, days);
   const countsPersons = COUNTS_PERSONS.has(math);
-  const facts = await (countsPersons ? collectPersons : collectFacts)(steps, scope, wanted);
+  const facts = await (countsPersons ? collectLastMoments : collectFacts)(steps, scope, wanted);
   const select = (from: Sql, greatest?: readonly string[]) =>
     days === undefined ? totals(from, request, greatest) : activePeople(from, request, days, greatest);
   const counted =
