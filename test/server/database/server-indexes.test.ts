@@ -36,7 +36,7 @@ describe.skipIf(typeof postgres !== 'object')('indexes on a server', () => {
     ).map(({ name }) => name);
 
   test('are built while others read and write, once, and again where a build was interrupted', async () => {
-    expect(await list()).toContain('events_by_name');
+    expect(await list()).toEqual(expect.arrayContaining(['events_by_name', 'events_of_distinct_id']));
     // Somebody writes meanwhile: the build waits for them, and nobody for the build.
     const writer =
       await holdTransaction(`insert into events (project_id, uuid, event, distinct_id, timestamp, properties)
@@ -50,8 +50,7 @@ describe.skipIf(typeof postgres !== 'object')('indexes on a server', () => {
     await writer.end();
     expect(await building).toBe(true);
     const built = await list();
-    expect(built).toContain('events_of_name');
-    expect(built).not.toContain('events_by_name');
+    expect(built).toEqual(['events_by_time', 'events_by_uuid', 'events_of_id', 'events_of_name']);
 
     // As an interrupted build leaves it.
     await db.query(`update pg_index set indisvalid = false where indexrelid = 'events_of_name'::regclass`);

@@ -13,8 +13,10 @@ interface ServerIndex {
  * Indexes of large tables on a server. They are no migrations, because those run in a transaction and before
  * anything is answered: these are built while everybody reads and writes.
  *
- * Whoever counts persons by the names of events finds all that it takes in `events_of_name`, a tenth of the table.
- * The embedded database reads its table in ranges of blocks, where no index helps, so it has the smaller one.
+ * Whoever counts persons by the names of events finds all that it takes in `events_of_name`, a tenth of the table; whoever
+ * counts them whatever they did, in `events_of_id`, where the events of an id lie side by side: what is known of an id so
+ * far is still in the caches of the processor, however many ids there are.
+ * The embedded database reads its table in ranges of blocks, where no index helps, so it has the smaller ones.
  */
 const INDEXES: readonly ServerIndex[] = [
   {
@@ -22,6 +24,12 @@ const INDEXES: readonly ServerIndex[] = [
     create: `create index concurrently events_of_name on events (project_id, event, timestamp)
       include (distinct_id, person_id)`,
     replaces: 'events_by_name',
+  },
+  {
+    name: 'events_of_id',
+    create: `create index concurrently events_of_id on events (project_id, distinct_id, timestamp)
+      include (event, person_id)`,
+    replaces: 'events_of_distinct_id',
   },
 ];
 
