@@ -6,6 +6,7 @@ import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Acceptance } from './acceptance.ts';
 import { type Budget, type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
+import { explainCertificate } from './certificate.ts';
 import { classify, type Decision } from './classify.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
 import {
@@ -135,6 +136,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
       } catch (error) {
         signal.throwIfAborted();
         if (forbidden) throw forbidden.error;
+        const message = explainCertificate(error, sender.address);
+        if (message !== undefined) return { kind: 'pause', message };
         return { kind: 'retry', detail: describeBreak(error), slowDown: false };
       } finally {
         await permit.settle();

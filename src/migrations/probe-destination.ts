@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TargetEvent } from '../contract/event.ts';
+import { explainCertificate } from '../deliver/certificate.ts';
 import { classify, renderAnswer, type TargetResponse } from '../deliver/classify.ts';
 import type { DeliverOptions } from '../deliver/deliver.ts';
 import { renderEnvelope } from '../deliver/envelope.ts';
@@ -52,6 +53,8 @@ async function post(destination: Destination, events: readonly TargetEvent[]) {
     const answer = await sender
       .send(await compress([head, body, tail]), AbortSignal.timeout(TIMEOUT_MS))
       .catch((error: unknown) => {
+        const message = explainCertificate(error, sender.address);
+        if (message !== undefined) throw new ConfigError(message, error);
         throw new UnavailableError(
           `${sender.address} cannot be reached or does not answer to the end (${describeBreak(error)}); check destination.url, and whether the service is up`,
           'backoff',

@@ -185,6 +185,13 @@ local head`,
     tests: ['test/deliver/batch-builder.test.ts'],
   },
   {
+    id: 'D45',
+    what: 'a certificate that no waiting corrects is retried',
+    file: 'src/deliver/deliver.ts',
+    edits: [["if (message !== undefined) return { kind: 'pause', message };", '']],
+    tests: ['test/deliver/certificate.test.ts'],
+  },
+  {
     id: 'D4',
     what: '402 is an error, not a pause',
     file: 'src/deliver/classify.ts',

@@ -1,0 +1,56 @@
+import { pino } from 'pino';
+import { afterEach, expect, it } from 'vitest';
+import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { explainCertificate } from '../../src/deliver/certificate.ts';
+import { createDeliver } from '../../src/deliver/deliver.ts';
+import { ConfigError, PausedError } from '../../src/lib/errors.ts';
+import { probeDestination } from '../../src/migrations/probe-destination.ts';
+import { startSelfSigned } from '../support/self-signed.ts';
+import { targetEvent, toBatch } from '../support/target-events.ts';
+
+const toStop: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of toStop.splice(0).reverse()) await stop();
+});
+
+it('pauses at a certificate that is self-signed, at the first attempt, and says what to set', async () => {
+  const { url, stop } = await startSelfSigned();
+  toStop.push(stop);
+  const { deliver, close } = createDeliver({
+    destination: { url, apiKey: 'phc_key' },
+    limits: { requestsInFlight: 1 },
+    budget: createUnlimitedBudget(),
+    random: Math.random,
+    now: Date.now,
+    log: pino({ enabled: false }),
+    retry: { attempts: 1 },
+  });
+  toStop.push(close);
+  const sending = deliver(toBatch([targetEvent(1)]), new AbortController().signal);
+  await expect(sending).rejects.toThrow(PausedError);
+  await expect(sending).rejects.toThrow(/DEPTH_ZERO_SELF_SIGNED_CERT\): set NODE_EXTRA_CA_CERTS/);
+  const probing = probeDestination({ url, apiKey: 'phc_key' });
+  await expect(probing).rejects.toThrow(ConfigError);
+  await expect(probing).rejects.toThrow(/NODE_EXTRA_CA_CERTS/);
+});
+
+const withCode = (code: string, more: object = {}) => Object.assign(new Error('no'), { code, ...more });
+
+it.each([
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /no authority that Node\.js trusts/],
+  ['CERT_HAS_EXPIRED', /is not valid .* renew it/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /another host name/],
+])('explains %s, also where Node nests it', (code, text) => {
+  const nested = [
+    withCode(code),
+    new Error('fetch failed', { cause: withCode(code) }),
+    new AggregateError([withCode('ECONNREFUSED'), withCode(code)]),
+  ];
+  for (const error of nested) expect(explainCertificate(error, 'https://a')).toMatch(text);
+});
+
+it('leaves to the retries what may pass', () => {
+  for (const code of ['ECONNRESET', 'CERT_NOT_YET_VALID', 'EPROTO'])
+    expect(explainCertificate(withCode(code), 'https://a')).toBeUndefined();
+  expect(explainCertificate('no error', 'https://a')).toBeUndefined();
+});
