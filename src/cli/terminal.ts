@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { stringifyJson } from '../lib/json/stringify-json.ts';
+import { escapeControls } from '../lib/preview.ts';
 
 /** stdout is for data, stderr for everything that a person reads meanwhile. */
 export interface Terminal {
@@ -46,7 +47,7 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     },
     info(line) {
       clear();
-      process.stderr.write(`${line}\n`);
+      process.stderr.write(`${escapeControls(line)}\n`);
     },
     status(render, document) {
       if (live) {

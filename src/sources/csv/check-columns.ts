@@ -1,4 +1,4 @@
-import { shorten } from '../../lib/preview.ts';
+import { quoteName } from '../../lib/preview.ts';
 import { suggest } from '../../lib/suggest.ts';
 import type { DeclaredMapping } from '../declared/options.ts';
 
@@ -22,7 +22,7 @@ export function createCheckColumns(
     if (missing.length === 0) return undefined;
     const wanted = missing.map(({ setting, anyOf }) => {
       const near = anyOf.map((column) => suggest(column, names)).find((name) => name !== undefined);
-      const hint = near === undefined ? '' : `; did you mean "${shorten(near, NAME_SHOWN)}"?`;
+      const hint = near === undefined ? '' : `; did you mean ${quoteName(near, NAME_SHOWN)}?`;
       return `has no column ${anyOf.map((column) => `"${column}"`).join(' or ')}, which ${setting} names${hint}`;
     });
     return `${wanted.join(', and ')}${wanted.at(-1)?.endsWith('?') ? '' : '.'} ${describeHeader(names, delimiter)}`;
@@ -44,9 +44,9 @@ function describeHeader(names: readonly string[], delimiter: string): string {
   if (names.length === 1) {
     const other = DELIMITERS.find((each) => each !== delimiter && first.includes(each));
     const looks = other === undefined ? '' : ` It looks divided by ${nameDelimiter(other)}.`;
-    return `It is one lone column, "${shorten(first, NAME_SHOWN)}": is source.delimiter, ${nameDelimiter(delimiter)}, right?${looks}`;
+    return `It is one lone column, ${quoteName(first, NAME_SHOWN)}: is source.delimiter, ${nameDelimiter(delimiter)}, right?${looks}`;
   }
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => `"${shorten(name, NAME_SHOWN)}"`);
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => quoteName(name, NAME_SHOWN));
   const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
   return `It has ${shown.join(', ')}${more}. Correct the mapping, or take a file that is no part of this export out of source.from`;
 }

@@ -27,6 +27,15 @@ describe('a header', () => {
     expect(check(['at', 'customer'], { event: { constant: 'Paid' } })).toBeUndefined();
   });
 
+  it('is shown without what would steer a terminal', () => {
+    const [clear, bell, nul] = ['\u001b[2J', '\u0007', '\u0000'];
+    const lacking = check(['id', `us${clear}er${bell}`, `${nul}at`]);
+    expect(lacking).toContain('It has "id", "us\\u001b[2Jer\\u0007", "\\u0000at".');
+    const alone = check([`at${nul}`]);
+    expect(alone).toContain('one lone column, "at\\u0000"');
+    expect(`${lacking}${alone}`).not.toMatch(/\p{Cc}/u);
+  });
+
   it('is refused with the column that it lacks, the setting, and the nearest name', () => {
     expect(check(['action', 'costumer', 'at'])).toBe(
       'has no column "customer" or "device", which mapping.distinctId names; did you mean "costumer"? ' +
