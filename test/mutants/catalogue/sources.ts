@@ -319,4 +319,11 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['          await assertUnchanged();\n          yield chunk;', '          yield chunk;']],
     tests: ['test/sources/files'],
   },
+  {
+    id: 'TC1',
+    what: 'control characters of a source reach the terminal',
+    file: 'src/cli/terminal.ts',
+    edits: [['${escapeControls(line)}', '${line}']],
+    tests: ['test/cli/terminal.test.ts'],
+  },
 ];

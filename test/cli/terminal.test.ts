@@ -1,0 +1,23 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { createTerminal } from '../../src/cli/terminal.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+function collectStderr(): () => string {
+  const written: string[] = [];
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  return () => written.join('');
+}
+
+it('writes no control character of a text to stderr, be it a line or what ends a command', async () => {
+  const written = collectStderr();
+  createTerminal({ json: false, env: {} }).info('stage-file: us\u001b[2Jer.csv\nand a second line');
+  expect(written()).toBe('stage-file: us\\u001b[2Jer.csv\nand a second line\n');
+  expect(await main(['node', 'backhaul', 'plan', '/nowhere/us\u001b[2Jer.yaml'])).toBe(2);
+  expect(written()).toContain('/nowhere/us\\u001b[2Jer.yaml');
+  expect(written().replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+});
