@@ -4,12 +4,13 @@ import {
   type Stats,
   stat as statCallback,
 } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { Slice } from '../../contract/slice.ts';
-import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { ConfigError } from '../../lib/errors.ts';
 import type { SourceContext } from '../source.ts';
+import { createIdentify } from './identify-file.ts';
 import { compareNaturally, sortNaturally } from './natural-order.ts';
 import { createFileId } from './source-file.ts';
 
@@ -21,18 +22,28 @@ export async function findSourceFiles(
   from: readonly string[],
   { baseDir, openS3, allowEmpty = false, wasThere, onLeftOut }: SourceContext,
 ): Promise<Slice[]> {
-  const found = new Map<string, Slice>();
+  const found = new Map<string, Way>();
   for (const entry of from) {
     const files = entry.startsWith('s3://')
       ? await findOnS3(entry, { openS3, allowEmpty })
       : await findLocal(entry, { baseDir, allowEmpty, wasThere, onLeftOut });
-    for (const [identity, file] of files) {
+    for (const [identity, way] of files) {
       const known = found.get(identity);
-      if (!known || compareNaturally(file.name, known.name) < 0) found.set(identity, file);
+      if (!known || isBetter(way, known)) found.set(identity, way);
     }
   }
-  return sortNaturally(found.values());
+  return sortNaturally([...found.values()].map(({ file }) => file));
 }
+
+/** A file under one of the names by which it is found. */
+interface Way {
+  readonly file: Slice;
+  /** Whether the name leads through a link back to a folder that it has been in. */
+  readonly isLoop: boolean;
+}
+
+const isBetter = (way: Way, known: Way): boolean =>
+  way.isLoop === known.isLoop ? compareNaturally(way.file.name, known.file.name) < 0 : known.isLoop;
 
 const toSlice = (name: string, bytes: number, modified: string, location: Slice['location']): Slice => ({
   fileId: createFileId(name),
@@ -64,7 +75,7 @@ const GLOB = {
 };
 
 /** A file, and what identifies it: two entries may find the same one. */
-type Found = [identity: string, file: Slice][];
+type Found = [identity: string, way: Way][];
 
 async function findLocal(
   entry: string,
@@ -92,13 +103,11 @@ async function findLocal(
   const identify = createIdentify();
   for (let from = 0; from < paths.length; from += LOOKED_AT_ONCE) {
     const looked = paths.slice(from, from + LOOKED_AT_ONCE).map(async (each) => {
-      const { identity, stats } = await identify(each, entry);
-      return [
-        identity,
-        toSlice(toName(baseDir, each), stats.size, stats.mtime.toISOString(), 'producer'),
-      ] as const;
+      const { identity, stats, isLoop } = await identify(each, entry);
+      const file = toSlice(toName(baseDir, each), stats.size, stats.mtime.toISOString(), 'producer');
+      return [identity, { file, isLoop }] as const;
     });
-    for (const [identity, slice] of await Promise.all(looked)) found.push([identity, slice]);
+    for (const [identity, way] of await Promise.all(looked)) found.push([identity, way]);
   }
   if (found.length > 0 || wasThere?.(toName(baseDir, path))) return found;
   const folder = itself?.isDirectory() ? path : undefined;
@@ -144,30 +153,6 @@ const toLiteral = (entry: string, baseDir: string) => resolve(baseDir, entry.rep
 
 const LOOKED_AT_ONCE = 64;
 
-/** A link to a listed file is the same file. Of other files the folder is resolved, once for all in it. */
-function createIdentify() {
-  const folders = new Map<string, Promise<string>>();
-  return async (path: string, entry: string): Promise<{ identity: string; stats: Stats }> => {
-    const itself = await lstat(path).catch(() => undefined);
-    if (!itself?.isFile()) return { stats: await statReadable(path, entry), identity: await realpath(path) };
-    const folder = folders.get(dirname(path)) ?? realpath(dirname(path));
-    folders.set(dirname(path), folder);
-    return { stats: itself, identity: join(await folder, basename(path)) };
-  };
-}
-
-async function statReadable(path: string, entry: string): Promise<Stats> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    throw new ConfigError(
-      `source.from: "${entry}" leads to ${path}, which cannot be looked at (${getMessage(error)}); ` +
-        'if it is a link, correct or remove it; if its name is not UTF-8, rename it',
-      error,
-    );
-  }
-}
-
 async function findOnS3(
   entry: string,
   { openS3, allowEmpty }: Pick<SourceContext, 'openS3' | 'allowEmpty'>,
@@ -189,7 +174,7 @@ async function findOnS3(
   for await (const object of bucket.list(prefix)) {
     if (object.key.endsWith('/')) continue; // a console's marker of an empty folder
     const file = toSlice(`s3://${bucketName}/${object.key}`, object.bytes, object.etag, 'shared');
-    found.push([file.name, file]);
+    found.push([file.name, { file, isLoop: false }]);
   }
   if (found.length === 0 && !allowEmpty) {
     throw new ConfigError(

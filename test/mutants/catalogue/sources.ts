@@ -320,6 +320,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/files'],
   },
   {
+    id: 'FL1',
+    what: 'a file is named by a link that leads back to a folder above it',
+    file: 'src/sources/files/identify-file.ts',
+    edits: [['if (met.has(real)) return true;', 'if (met.has(real)) return false;']],
+    tests: ['test/sources/files/find-source-files.test.ts'],
+  },
+  {
     id: 'TC1',
     what: 'control characters of a source reach the terminal',
     file: 'src/cli/terminal.ts',

@@ -76,6 +76,18 @@ describe('finding', () => {
     ]);
   });
 
+  it('names a file by no way that a link leads back to a folder of it', async () => {
+    await mkdir(join(baseDir, 'looped/sub'), { recursive: true });
+    for (const name of ['x.log', 'sub/y.log']) await writeFile(join(baseDir, 'looped', name), name);
+    await symlink('.', join(baseDir, 'looped/again'));
+    await symlink('..', join(baseDir, 'looped/sub/back'));
+    const both = ['looped/sub/y.log', 'looped/x.log'];
+    expect(await find('looped')).toEqual(both);
+    expect(await find('looped/**/*.log')).toEqual(both);
+    expect(await find('looped/again/*.log', 'looped')).toEqual(both);
+    expect(await find('looped/again/*.log')).toEqual(['looped/again/x.log']);
+  });
+
   it('names a link that leads nowhere, in a folder, by a glob and by its name; one to a folder is none', async () => {
     await mkdir(join(baseDir, 'linked/in'), { recursive: true });
     await symlink(join(baseDir, 'exports'), join(baseDir, 'linked/folder'));
