@@ -16,6 +16,13 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/pipeline/limit-to-stored.test.ts'],
   },
   {
+    id: 'HEARD-11',
+    what: 'a record that was sent before hides all but one of its users',
+    file: 'src/pipeline/map-to-batches.ts',
+    edits: [['const { events: _, ...said }', 'const { events: _, otherUserIds: __, ...said }']],
+    tests: ['test/pipeline/sent-before.test.ts'],
+  },
+  {
     id: 'SN2',
     what: 'what a sleeper staged of a removed migration stays',
     file: 'src/pipeline/stage/stage-own.ts',
