@@ -17,10 +17,10 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'DROP-3',
-    what: 'a row that is dropped hides who used its device',
+    what: 'a row that is dropped makes no pair',
     file: 'src/sources/declared/declared.ts',
     edits: [['isDropped && !hearsDropped', 'isDropped']],
-    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+    tests: ['test/sources/dropped-events.test.ts'],
   },
   {
     id: 'HEARD-1',
