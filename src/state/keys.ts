@@ -1,7 +1,7 @@
 import type { Packing, PartMeta } from '../contract/part.ts';
 
 /**
- * Every key of staging is built and parsed in this file; ARCHITECTURE.md ("What staging holds") has the tree.
+ * Every key of staging is built and parsed in this file; ARCHITECTURE.md ("Contents of staging") has the tree.
  * Keys are part of what is stored: a changed key loses what an earlier version wrote under the old one.
  */
 

@@ -48,7 +48,7 @@ export function makeChecklist(plan: Plan): CheckItem[] {
   return items;
 }
 
-/** The public service knows the name that its SDKs send, the contract another. */
+/** PostHog's own service acts on the name that its SDKs send, the contract names another. */
 function groupsItem({ groupIdentifyEvent }: Plan): CheckItem {
   return groupIdentifyEvent === SERVICE_GROUP_EVENT
     ? { state: 'done', text: explainGroupEvent(groupIdentifyEvent) }

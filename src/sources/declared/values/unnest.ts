@@ -6,7 +6,7 @@ import { NOT_JSON, parseJsonCell } from '../json-cell.ts';
 import { changePath } from './change-path.ts';
 import type { PreparedRecord } from './prepare-record.ts';
 
-/** More items than this would not fit into one request. */
+/** Most events of one record: a checkpoint stands between records, so all of them are sent again after a crash. */
 const MAX_ITEMS = 1_000;
 
 /** What becomes of a record whose list is unnested. */
