@@ -13,6 +13,18 @@ const count = z.number().int().nonnegative();
 const correction = z.strictObject({ duplicate: count, rejected: count });
 export type Correction = z.infer<typeof correction>;
 
+/** An event of a record of several that collides, or stays where others do. */
+const several = z.strictObject({
+  source: count,
+  record: count,
+  /** Of another sender, what came to whose parts since may have moved its number: the part of the record. */
+  part: z.string().exactOptional(),
+  stays: z.literal(true).optional(),
+  /** It collides with what another migration of the family has sent. */
+  elsewhere: z.literal(true).exactOptional(),
+  key: z.string(),
+});
+
 /** What folding the fingerprints of all parts, or of a range of them, has found. */
 export const repeats = z.strictObject({
   /** Fingerprints that were compared. */
@@ -29,21 +41,7 @@ export const repeats = z.strictObject({
    * Of a range: records of several events that collide, or stay where others do. They may do so in several ranges,
    * so they are counted once all are folded.
    */
-  several: z
-    .array(
-      z.strictObject({
-        source: count,
-        record: count,
-        /** Of another sender, what came to whose parts since may have moved its number: the part of the record. */
-        part: z.string().exactOptional(),
-        stays: z.literal(true).optional(),
-        /** It collides with what another migration of the family has sent. */
-        elsewhere: z.literal(true).exactOptional(),
-        /** Of the event that collides, or stays. */
-        key: z.string(),
-      }),
-    )
-    .optional(),
+  several: z.array(several).optional(),
   /** The rejected records, and the one of each id that stays, which may be of another migration of the family. */
   rejectSegments: z.array(rejectSegment),
 });
@@ -52,8 +50,26 @@ export type Repeats = z.infer<typeof repeats>;
 export const countRepeatedEvents = ({ events, total }: Repeats): number =>
   events ?? total.duplicate + total.rejected;
 
+/** As earlier builds wrote it: it does not say what a replay sends of records that were refused in part. */
+const earlierSeveral = several.extend({
+  key: z.string().exactOptional(),
+  content: z.string().exactOptional(),
+  equal: z.literal(true).optional(),
+});
+
 /** As it is stored. `key`: of the document itself, so that another's is not believed under it. */
-const storedRepeats = repeats.extend({ key: z.string().optional() });
+const storedRepeats = repeats.extend({
+  key: z.string().optional(),
+  several: z.array(earlierSeveral).optional(),
+  partly: z.array(z.unknown()).optional(),
+});
+
+/** Undefined where an earlier build wrote it in a form that says too little. */
+function toRepeats({ partly, several: found, ...rest }: Omit<z.infer<typeof storedRepeats>, 'key'>) {
+  if (partly !== undefined) return undefined;
+  const own = z.array(several).optional().safeParse(found);
+  return own.success ? { ...rest, ...(own.data ? { several: own.data } : {}) } : undefined;
+}
 
 /**
  * Names what is folded, by the receipts that have fingerprints: those of a later top-up make another name, and
@@ -95,7 +111,7 @@ export async function loadRepeats(
   const found = await loadRepeatsIfWhole(staging, key, generation.rows);
   if (found) return found;
   throw new SourceError(
-    `${staging.location}: ${key} is not what Backhaul wrote there; restore it, or resume "${migration}", which counts repeats again`,
+    `${staging.location}: ${key} is not what this version of Backhaul writes there; restore it, or resume "${migration}", which counts repeats again`,
   );
 }
 
@@ -111,7 +127,7 @@ export async function loadRepeatsIfWhole(
   const stored = await loadIfWhole(storedRepeats, key, staging);
   if (!stored) return undefined;
   const { key: own = key, ...found } = stored;
-  return own === key && (rows ?? found.rows) === found.rows ? found : undefined;
+  return own === key && (rows ?? found.rows) === found.rows ? toRepeats(found) : undefined;
 }
 
 /** The same records give the same document, so it does not matter who writes it last (I5). */

@@ -132,25 +132,33 @@ describe('a receipt', () => {
 });
 
 describe('the result of counting repeats', () => {
-  it.each(['', '{"rows":7}\n'])(
-    'that is damaged (%j) is named by a report, and made again by a resume',
-    async (body) => {
-      // Earlier tests left other generations, whose names have no order.
-      const paths = listFiles('repeats')
-        .filter((name) => name.endsWith('result.json'))
-        .map((name) => at('repeats', name));
-      const whole = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
-      for (const path of paths) writeFileSync(path, body);
-      await expect(loadReport(lab.runtime, 'shop')).rejects.toThrow(
-        /resume "shop", which counts repeats again/,
-      );
-      expect(await resumeMigration(lab.runtime, 'shop', importing())).toMatchObject({ kind: 'finished' });
-      const made = paths.filter((path) => readFileSync(path, 'utf8') !== body);
-      expect(made).toHaveLength(1);
-      for (const path of made) expect(readFileSync(path, 'utf8')).toBe(whole.get(path));
-    },
-  );
+  const asBefore = { several: [{ source: 0, record: 0, key: 'a', content: 'b' }] };
+  it.each([
+    ['damaged', () => ''],
+    ['of another', () => '{"rows":7}\n'],
+    ['without what is sent of partly refused records', (body: string) => addTo(body, { partly: [{}] })],
+    ['with contents as an earlier version kept them', (body: string) => addTo(body, asBefore)],
+  ])('that is %s is named by a report, and made again by a resume', async (_, spoil) => {
+    // Earlier tests left other generations, whose names have no order.
+    const paths = listFiles('repeats')
+      .filter((name) => name.endsWith('result.json'))
+      .map((name) => at('repeats', name));
+    const whole = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+    const spoilt = new Map(paths.map((path) => [path, spoil(whole.get(path) ?? '')]));
+    for (const [path, body] of spoilt) writeFileSync(path, body);
+    await expect(loadReport(lab.runtime, 'shop')).rejects.toThrow(
+      /resume "shop", which counts repeats again/,
+    );
+    expect(await resumeMigration(lab.runtime, 'shop', importing())).toMatchObject({ kind: 'finished' });
+    const made = paths.filter((path) => readFileSync(path, 'utf8') !== spoilt.get(path));
+    expect(made).toHaveLength(1);
+    for (const path of made) expect(readFileSync(path, 'utf8')).toBe(whole.get(path));
+  });
 });
+
+function addTo(body: string, fields: object): string {
+  return `${JSON.stringify({ ...JSON.parse(body), ...fields })}\n`;
+}
 
 describe('the manifest of an epoch', () => {
   it('that this version does not take is replaced by that of a run, as a resume says', async () => {
