@@ -1,5 +1,10 @@
-/** The result for one event of a batch. A `refused` event can never be sent as it is. */
-export type Delivery = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly detail: string };
+/**
+ * The result for one event of a batch. A `refused` event can never be sent as it is. `mayBeStored`: the destination always
+ * failed on it and said nothing of it, so it may be there all the same.
+ */
+export type Delivery =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly detail: string; readonly mayBeStored?: true };
 
 /** The serialised events of one request. */
 export interface Batch {

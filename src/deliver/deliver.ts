@@ -234,8 +234,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
     findKnownGood: () => findKnownGood(sending),
     sendOnce: (event: Batch) => sendOnce(event, sending),
     acceptRefusals: options.acceptRefusals ?? false,
-    // What the service failed on may be stored all the same, and a merge must not count as refused then.
-    mayFailAlone: sending.condition === undefined,
+    // An older value must not arrive behind a newer one.
+    keepsOrder: sending.condition !== undefined,
     pause: (tries: number) =>
       waiting.during(clock.wait(chooseBackoffMs(tries, policy, random), sending.signal)),
   });
@@ -244,15 +244,16 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const findKnownGood = ({ condition }: Sending) =>
     knownGood?.scope === undefined || knownGood.scope === condition?.scope ? knownGood?.event : undefined;
 
-  async function sendAlone(batch: Batch, index: number, tries: number, sending: Sending): Promise<Answer> {
-    const decision = await sendRange(batch, { from: index, to: index + 1 }, tries, sending);
-    return decision.kind === 'accepted' ? decision : { kind: 'refused', detail: decision.detail };
-  }
+  const sendAlone = (batch: Batch, index: number, tries: number, sending: Sending): Promise<Outcome> =>
+    sendRange(batch, { from: index, to: index + 1 }, tries, sending);
 
   async function deliverBatch(batch: Batch, sending: Sending): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     deliveries.length = batch.offsets.length - 1;
     const unsure: number[] = [];
+    const perhapsStored = new Set<number>();
+    const refuse = (index: number, detail: string): Delivery =>
+      perhapsStored.has(index) ? { kind: 'refused', detail, mayBeStored: true } : { kind: 'refused', detail };
     const all = { from: 0, to: deliveries.length };
     // A stack with the earliest range on top: events are sent in their order.
     const open: OpenRange[] = all.to > 0 ? [all] : [];
@@ -272,27 +273,31 @@ export function createDeliver(options: DeliverOptions): Delivering {
         const isDoubtful = decision.kind === 'doubt' || decision.kind === 'failing';
         if (isDoubtful) refusals.noteDoubtful(decision.detail);
         else refusals.noteRefused(decision.detail);
-        deliveries[range.from] = { kind: 'refused', detail: decision.detail };
+        if (isFailing(decision)) perhapsStored.add(range.from);
+        deliveries[range.from] = refuse(range.from, decision.detail);
         // An operator who accepts refusals has looked at some of them, and never at what came of an outage.
         if (isDoubtful || !options.acceptRefusals) unsure.push(range.from);
       } else {
         const [first, second] = decision.kind === 'halve' ? halveByBytes(batch, range) : halveByCount(range);
-        const isFailing = decision.kind === 'failing' || (decision.kind === 'doubt' && decision.isRepeated);
-        for (const half of [second, first]) open.push({ ...half, isFailing });
+        for (const half of [second, first]) open.push({ ...half, isFailing: isFailing(decision) });
       }
     }
     if (unsure.length === 0) return deliveries;
     const confirmed = await confirmRefusals(unsure, {
-      sendAgain: (index) => sendAlone(batch, index, REFUSALS_NEEDED - triesAtFirst, sending),
+      async sendAgain(index) {
+        const decision = await sendAlone(batch, index, REFUSALS_NEEDED - triesAtFirst, sending);
+        if (isFailing(decision)) perhapsStored.add(index);
+        return toAnswer(decision);
+      },
       async sendKnownGood() {
         const known = findKnownGood(sending);
-        return known && sendAlone(known, 0, REFUSALS_NEEDED, sending);
+        return known && toAnswer(await sendAlone(known, 0, REFUSALS_NEEDED, sending));
       },
       guard: refusals,
     });
     for (const index of unsure) {
       const detail = confirmed.get(index);
-      deliveries[index] = detail === undefined ? ACCEPTED : { kind: 'refused', detail };
+      deliveries[index] = detail === undefined ? ACCEPTED : refuse(index, detail);
     }
     const [detail = ''] = confirmed.values();
     if (confirmed.size === deliveries.length) refusals.noteBatchRefused(confirmed.size, detail);
@@ -345,6 +350,13 @@ interface OpenRange extends Range {
 type Outcome =
   | Exclude<Decision, Retried | { kind: 'pause' }>
   | { readonly kind: 'failing'; readonly detail: string };
+
+/** No answer says whether the events are stored. */
+const isFailing = (decision: Outcome): boolean =>
+  decision.kind === 'failing' || (decision.kind === 'doubt' && decision.isRepeated === true);
+
+const toAnswer = (decision: Outcome): Answer =>
+  decision.kind === 'accepted' ? decision : { kind: 'refused', detail: decision.detail };
 
 type Retried = Extract<Decision, { kind: 'retry' | 'foreign' | 'unproven' }>;
 const isRetried = (decision: Decision): decision is Retried =>

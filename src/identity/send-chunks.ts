@@ -76,6 +76,8 @@ export async function sendChunks(
   };
   for await (const { events, tally, position, listRecords, leftOut = [] } of chunks) {
     const refused: SyntheticEvent[] = [];
+    // They are not counted as sent, and the ledger keeps them: a merge that may exist must hold, too.
+    const perhapsStored: SyntheticEvent[] = [];
     // One at a time: an older value must not arrive behind a newer one.
     const onTooLarge = (event: SyntheticEvent) => {
       countDelivery(sent, event, TOO_LARGE);
@@ -87,11 +89,12 @@ export async function sendChunks(
         sent.events.sent += 1;
         const delivery = deliveries[index] ?? { kind: 'refused', detail: 'no delivery for this event' };
         countDelivery(sent, event, delivery);
-        if (delivery.kind !== 'accepted') refused.push(event);
+        if (delivery.kind === 'accepted') return;
+        (delivery.mayBeStored ? perhapsStored : refused).push(event);
       });
       onProgress(sent.events.sent);
     }
-    sent.people = mergePersonsTally(sent.people, withoutRefused(tally, refused));
+    sent.people = mergePersonsTally(sent.people, withoutRefused(tally, [...refused, ...perhapsStored]));
     if (refused.length > 0 && listRecords) {
       const all = new Set(refused);
       events.forEach((event, index) => {

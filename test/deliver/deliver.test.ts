@@ -407,16 +407,34 @@ describe('deliver', () => {
     expect(kinds).toEqual(numbers(500).map((number) => number % 10 === 7));
   });
 
-  it('waits for an event of a turn that the service fails on, as it may be stored all the same', async () => {
+  it('keeps apart an event of a turn that the service always fails on, as it may be stored all the same', async () => {
+    for (const before of [0, 1]) {
+      const destination = await strict();
+      destination.overrule((events, text) =>
+        isPoisoned(events, text) ? { status: 500, body: 'boom' } : undefined,
+      );
+      const { deliver } = delivering(destination.url, { retry: { ...QUICK, attempts: 3 } });
+      const condition = { scope: 'turn 1', assert: async () => () => {} };
+      if (before > 0) await deliver(toBatch([targetEvent(1)]), open, condition);
+      const events = numbers(10, POISON - 4).map((number) => targetEvent(number));
+      const deliveries = await deliver(toBatch(events), open, condition);
+      expect(deliveries.filter(({ kind }) => kind !== 'accepted')).toEqual([
+        { kind: 'refused', detail: expect.stringContaining('boom'), mayBeStored: true },
+      ]);
+      expect(deliveries[4]?.kind).toBe('refused');
+    }
+  });
+
+  it('sends no event of a turn before one in front of it that the service fails on', async () => {
     const destination = await strict();
     destination.overrule((events, text) =>
       isPoisoned(events, text) ? { status: 500, body: 'boom' } : undefined,
     );
     const { deliver } = delivering(destination.url, { retry: { ...QUICK, attempts: 3 } });
     const condition = { scope: 'turn 1', assert: async () => () => {} };
-    await deliver(toBatch([targetEvent(1)]), open, condition);
     const events = numbers(10, POISON).map((number) => targetEvent(number));
     await expect(deliver(toBatch(events), open, condition)).rejects.toBeInstanceOf(UnavailableError);
+    expect(destination.events().size).toBe(0);
   });
 
   it('takes one stray 403, 404 or 422 for what it is', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Deliver } from '../../src/contract/delivery.ts';
+import type { Deliver, Delivery } from '../../src/contract/delivery.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import type { BatchLimits } from '../../src/deliver/batch-builder.ts';
 import { getPropertiesMaxBytes } from '../../src/identity/fold-persons.ts';
@@ -85,6 +85,37 @@ test('all that is refused is counted, and the first few are kept', async () => {
   const sent = await send((await foldEvents(facts, SMALL)).sent, SMALL, refuseAll);
   expect(sent).toMatchObject({ events: { sent: 80, accepted: 0 }, refusedCount: 80 });
   expect(sent.refused).toHaveLength(REFUSED_SAMPLE);
+});
+
+test('what may be stored all the same is counted as refused, and stays in the ledger as sent', async () => {
+  const facts = ['u0', 'u1', 'u2'].map(
+    (distinctId): IdentityFact => ({ kind: 'person', distinctId, time: TIME, set: { a: 1 } }),
+  );
+  const { sent: events } = await foldEvents(facts, SMALL);
+  const answers: readonly Delivery[] = [
+    { kind: 'accepted' },
+    { kind: 'refused', detail: 'bad' },
+    { kind: 'refused', detail: 'HTTP 500', mayBeStored: true },
+  ];
+  const kept: Uint8Array[] = [];
+  async function* chunks(): AsyncGenerator<SentChunk> {
+    const tally = { ...emptyPersonsTally(), persons: 3 };
+    yield { events, tally, position: '0', listRecords: (event) => [Buffer.from([event])] };
+  }
+  const sent = await sendChunks(
+    chunks(),
+    undefined,
+    {
+      ...{ limits: SMALL, deliver: async () => [...answers], ...unsaved },
+      async saveRefused(records) {
+        kept.push(...records);
+        return { key: 'refused', bytes: 1, count: records.length };
+      },
+    },
+    signal,
+  );
+  expect(sent).toMatchObject({ events: { sent: 3, accepted: 1 }, refusedCount: 2, people: { persons: 1 } });
+  expect(kept).toEqual([Buffer.from([1])]);
 });
 
 test('a group whose key alone fills an event is counted as refused', async () => {

@@ -22,8 +22,8 @@ export interface AskOthers {
   /** Sends one event once. Keeps it as known good where it is accepted. */
   readonly sendOnce: (event: Batch) => Promise<Decision>;
   readonly acceptRefusals: boolean;
-  /** Whether what may have been stored all the same may count as refused. */
-  readonly mayFailAlone: boolean;
+  /** Whether an event that failed, and may be stored, must not arrive behind those after it. */
+  readonly keepsOrder: boolean;
   /** Waits as long as after so many failed attempts. */
   readonly pause: (tries: number) => Promise<void>;
 }
@@ -39,14 +39,14 @@ export interface AskOthers {
 export async function assertTakesOthers(
   doubt: Doubt,
   { batch, range }: Piece,
-  { findKnownGood, sendOnce, acceptRefusals, mayFailAlone, pause }: AskOthers,
+  { findKnownGood, sendOnce, acceptRefusals, keepsOrder, pause }: AskOthers,
 ): Promise<void> {
   const isAlone = countEvents(range) === 1 && !findKnownGood();
-  if (doubt.isRepeated && (isAlone || !mayFailAlone)) throw toError(doubt);
+  if (doubt.isRepeated && isAlone) throw toError(doubt);
   const witnesses = acceptRefusals && countEvents(range) > WITNESSES ? WITNESSES_ACCEPTED : WITNESSES;
   for (let tries = 1; ; tries += 1) {
-    const event = findKnownGood() ?? copyEvent(batch, pickWitness(range, tries, witnesses));
-    const answer = await sendOnce(event);
+    const witness = keepsOrder && doubt.isRepeated ? range.from : pickWitness(range, tries, witnesses);
+    const answer = await sendOnce(findKnownGood() ?? copyEvent(batch, witness));
     if (answer.kind === 'accepted') return;
     const mayPass = answer.kind === 'pause' && answer.mayPass && findKnownGood() && tries < WITNESSES;
     if (answer.kind === 'pause' && !mayPass) throw new PausedError(answer.message);
@@ -68,12 +68,12 @@ const toError = ({ error, message }: Doubt) =>
  */
 export async function isOtherTaken(
   { batch, range }: Piece,
-  { findKnownGood, sendOnce, mayFailAlone }: AskOthers,
+  { findKnownGood, sendOnce, keepsOrder }: AskOthers,
 ): Promise<boolean> {
-  if (!mayFailAlone || (countEvents(range) === 1 && !findKnownGood())) return false;
+  if (countEvents(range) === 1 && !findKnownGood()) return false;
   for (let tries = 1; tries <= WITNESSES; tries += 1) {
-    const event = findKnownGood() ?? copyEvent(batch, pickWitness(range, tries, WITNESSES));
-    if ((await sendOnce(event)).kind === 'accepted') return true;
+    const witness = keepsOrder ? range.from : pickWitness(range, tries, WITNESSES);
+    if ((await sendOnce(findKnownGood() ?? copyEvent(batch, witness))).kind === 'accepted') return true;
   }
   return false;
 }

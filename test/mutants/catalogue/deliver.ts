@@ -457,8 +457,32 @@ local head`,
     id: 'DD4',
     what: 'an event that the service always fails on is waited for without an end',
     file: 'src/deliver/refusals/doubts.ts',
-    edits: [['if (!mayFailAlone || (', 'if (mayFailAlone || (']],
+    edits: [
+      [
+        'if (countEvents(range) === 1 && !findKnownGood()) return false;',
+        'if (countEvents(range) > 0) return false;',
+      ],
+    ],
     tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DD8',
+    what: 'a newer value about a person is sent before an older one that failed',
+    file: 'src/deliver/refusals/doubts.ts',
+    edits: [
+      [
+        'keepsOrder ? range.from : pickWitness(range, tries, WITNESSES)',
+        'pickWitness(range, tries, WITNESSES)',
+      ],
+    ],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DD9',
+    what: 'a merge that a failing service may have stored counts as refused, and another one is sent',
+    file: 'src/identity/send-chunks.ts',
+    edits: [['delivery.mayBeStored ? perhapsStored : refused', 'refused']],
+    tests: ['test/identity/send-chunks.test.ts'],
   },
   {
     id: 'DK1',
