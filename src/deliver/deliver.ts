@@ -294,6 +294,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
         return known && toAnswer(await sendAlone(known, 0, REFUSALS_NEEDED, sending));
       },
       guard: refusals,
+      acceptRefusals: options.acceptRefusals ?? false,
     });
     for (const index of unsure) {
       const detail = confirmed.get(index);

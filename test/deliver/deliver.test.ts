@@ -425,6 +425,18 @@ describe('deliver', () => {
     }
   });
 
+  it('pauses at an event that is alone and refused, and keeps it apart where an operator has looked', async () => {
+    const send = async (acceptRefusals: boolean, events: number) => {
+      const destination = await strict();
+      destination.overrule(() => ({ status: 403, body: 'blocked' }));
+      const { deliver } = delivering(destination.url, { acceptRefusals });
+      return deliver(toBatch(numbers(events).map((number) => targetEvent(number))), open);
+    };
+    await expect(send(false, 1)).rejects.toThrow('blocked');
+    expect(await send(true, 1)).toEqual([{ kind: 'refused', detail: expect.stringContaining('blocked') }]);
+    await expect(send(true, 2)).rejects.toThrow('blocked');
+  });
+
   it('sends no event of a turn before one in front of it that the service fails on', async () => {
     const destination = await strict();
     destination.overrule((events, text) =>

@@ -9,6 +9,8 @@ export interface Confirming {
   /** Sends an event again that this destination has accepted before; undefined while there is none. */
   readonly sendKnownGood: () => Promise<Answer | undefined>;
   readonly guard: Pick<RefusalGuard, 'hasDoubt'>;
+  /** Whether an operator has looked: an event with which nothing can be compared then stays refused. */
+  readonly acceptRefusals: boolean;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Confirming {
  */
 export async function confirmRefusals(
   indexes: readonly number[],
-  { sendAgain, sendKnownGood, guard }: Confirming,
+  { sendAgain, sendKnownGood, guard, acceptRefusals }: Confirming,
 ): Promise<ReadonlyMap<number, string>> {
   const refused = new Map<number, string>();
   if (guard.hasDoubt()) assertNotRefused(await sendKnownGood());
@@ -35,7 +37,7 @@ export async function confirmRefusals(
   if (detail === undefined) return refused;
   const answer = await sendKnownGood();
   assertNotRefused(answer);
-  if (answer !== undefined) return refused;
+  if (answer !== undefined || acceptRefusals) return refused;
   throw new PausedError(
     `the destination refused all of the first events that this process sent (${refused.size}; the first one: ${detail}), ` +
       `so it is unknown whether they are bad or everything is refused. ${LOOK_AND_RESUME}`,
