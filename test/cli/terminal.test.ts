@@ -2,7 +2,10 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 function collectStderr(): () => string {
   const written: string[] = [];
@@ -15,6 +18,8 @@ function collectStderr(): () => string {
 
 it('writes no control character of a text to stderr, be it a line or what ends a command', async () => {
   const written = collectStderr();
+  // What sets the form of the tests is no setting of Backhaul.
+  for (const name of Object.keys(process.env)) if (name.startsWith('BACKHAUL_')) vi.stubEnv(name, undefined);
   createTerminal({ json: false, env: {} }).info('stage-file: us\u001b[2Jer.csv\nand a second line');
   expect(written()).toBe('stage-file: us\\u001b[2Jer.csv\nand a second line\n');
   expect(await main(['node', 'backhaul', 'plan', '/nowhere/us\u001b[2Jer.yaml'])).toBe(2);
