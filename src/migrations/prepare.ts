@@ -14,7 +14,7 @@ import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from 
 import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
 import { loadLatestEpoch } from '../state/epochs.ts';
-import { layout, partKeys, toPartsPrefix } from '../state/keys.ts';
+import { isNamedNote, layout, partKeys, toPartsPrefix } from '../state/keys.ts';
 import {
   addTopUp,
   createMigration,
@@ -232,6 +232,7 @@ export async function findFiles(
 async function assertNothingLeft(staging: Staging, name: string): Promise<void> {
   const { prefix, record } = layout(name);
   for await (const { key } of staging.list(prefix)) {
+    if (isNamedNote(key)) continue;
     if (await loadMigration(staging, name)) throw new StartedMeanwhileError(name);
     throw new ConfigError(
       `${staging.location} holds ${key}, but no migration "${name}" (${record} is missing): it may belong to one whose record was removed. ` +

@@ -394,6 +394,12 @@ export const isOwnReport = (key: string, id: string): boolean =>
 const JSON_END = '.json';
 
 /**
+ * Whether it is a note of progress that says of which migration it is: a process of a removed one may leave it late, and
+ * nobody else reads it.
+ */
+export const isNamedNote = (key: string): boolean => /\/progress\/\d{8,}-[0-9a-f]{8}\.json$/.test(key);
+
+/**
  * Tells descriptions, receipts and other documents from bodies, and from what operating systems leave in folders
  * (`.DS_Store`, `._00000.json`).
  */

@@ -198,6 +198,15 @@ describe('other ends of a run', () => {
     );
   });
 
+  it('is a run where a process of a removed migration left its note of progress late', async () => {
+    const loaded = await lab.writeManifest('noted');
+    await runtime.staging.put('noted/progress/00000001-12d6131e.json', Buffer.from('{}'));
+    expect(await startMigration(runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
+    const before = await lab.writeManifest('before');
+    await runtime.staging.put('before/progress/00000001.json', Buffer.from('{}'));
+    await expect(startMigration(runtime, before, importing())).rejects.toThrow('but no migration "before"');
+  });
+
   it('is no such advice where another process has begun the migration since', async () => {
     const loaded = await lab.writeManifest('race');
     const { staging } = runtime;
