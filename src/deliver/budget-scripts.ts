@@ -68,7 +68,7 @@ const SERVER = `string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or 'u
 /**
  * ARGV: 2 id for the count. Begins a count where there is none, and returns the id of the one that there is.
  * For a destination that nobody has sent to: all processes call this before they write that somebody has
- * (src/migrations/budget/agree-on-count.ts), so a count that is missing afterwards was lost, whoever asks.
+ * (src/migrations/agree-on-count.ts), so a count that is missing afterwards was lost, whoever asks.
  */
 export const OPEN = `${PRELUDE}
 local known = redis.call('HGET', KEYS[1], 'id')
@@ -76,12 +76,6 @@ if known then return known end
 redis.call('HSET', KEYS[1], 'id', ARGV[2], 'count:' .. ARGV[2], 1)
 redis.call('HSETNX', KEYS[1], 'server', ${SERVER})
 return ARGV[2]
-`;
-
-/** ARGV: 2 id for the keeper. Returns the id by which this Redis, until it loses the state, is told from others. */
-export const KEEPER = `
-redis.call('HSETNX', KEYS[1], 'keeper', ARGV[2])
-return redis.call('HGET', KEYS[1], 'keeper')
 `;
 
 /** Reasons to wait, indexed by the second value that TAKE returns. */

@@ -7,7 +7,7 @@ import { createSemaphore } from '../lib/async/semaphore.ts';
 import { settleWithin } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import { type Budget, type BudgetClock, createLocalPause, type Permit, SYSTEM_CLOCK } from './budget.ts';
-import { KEEPER, LEAVE, OPEN, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
+import { LEAVE, OPEN, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
 import { createOwnGrants } from './own-grants.ts';
 import { getBackoffCeilingMs } from './retry-policy.ts';
 
@@ -23,20 +23,9 @@ export interface RedisBudgetOptions {
   readonly requestTimeoutMs: number;
   /** Id of the count, as openCount returned it to the first process that sent from this staging. */
   readonly count: string;
-  /** Asked before each permit is used. @default no other Redis is looked for */
-  readonly claim?: CountClaim;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** @default the time of this process for waiting, and that of Redis for counting */
   readonly clock?: BudgetClock;
-}
-
-/** That this Redis is the only one that counts what is sent from a staging. */
-export interface CountClaim {
-  /**
-   * 0 where it is, as far as staging knows; else after how many ms to ask again, with nothing sent meanwhile. Throws
-   * PausedError where another Redis counts at the same time. `isLost`: this one has just lost its count.
-   */
-  check(isLost?: boolean): Promise<number>;
 }
 
 /** A permit covers at most this share of the cap, which bounds the rounding loss of a full window. */
@@ -68,23 +57,9 @@ export async function openCount(redis: Redis, key: string): Promise<string> {
   return String(await redis.eval(OPEN, keys.length, ...keys, '', randomUUID()));
 }
 
-/** The id of the Redis that counts under this key; another one after it lost its memory. */
-export async function openKeeper(redis: Redis, key: string): Promise<string> {
-  return String(await redis.eval(KEEPER, 1, key, '', randomUUID()));
-}
-
 /** One budget for every process that shares its key. The rules and their proof: budget-scripts.ts. */
 export function createRedisBudget(options: RedisBudgetOptions): Budget {
-  const {
-    redis,
-    key,
-    eventsPerMinute: cap,
-    windowMs = 60_000,
-    requestTimeoutMs,
-    count,
-    claim,
-    log,
-  } = options;
+  const { redis, key, eventsPerMinute: cap, windowMs = 60_000, requestTimeoutMs, count, log } = options;
   const { clock = SYSTEM_CLOCK } = options;
   if (!Number.isSafeInteger(cap) || cap < 1) {
     throw new ConfigError(`limits.eventsPerMinute must be a whole number of at least 1, not ${cap}`);
@@ -157,17 +132,8 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
           isLossLogged = true;
           log.warn({ waitMs }, 'count of sent events lost in Redis, senders wait a full window');
         }
-        // Both wait a window then: that of a lost count, and that in which another Redis would show.
-        const checkMs = reason === 'count_lost' && claim ? await claim.check(true) : 0;
         // Redis may know better in the meantime: its clock may be set, or another server take over.
-        await clock.wait(Math.min(waitMs, countedMs, checkMs || countedMs), signal);
-        continue;
-      }
-      const heldUpMs = claim ? await claim.check() : 0;
-      if (heldUpMs > 0) {
-        await createPermit(id, events, () => {}).settle();
-        id = randomUUID();
-        await clock.wait(heldUpMs, signal);
+        await clock.wait(Math.min(waitMs, countedMs), signal);
         continue;
       }
       const ownMs = own.getWaitMs(events);

@@ -14,8 +14,7 @@ import { toSourceSlice } from '../sources/source.ts';
 import { createAcceptanceMark } from '../state/destination-marks.ts';
 import type { Epoch } from '../state/epochs.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
-import { agreeOnCount } from './budget/agree-on-count.ts';
-import { claimCount } from './budget/claim-count.ts';
+import { agreeOnCount } from './agree-on-count.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
 import { openHashKey } from './manifest/hash-key.ts';
 import { openPinnedPlaces } from './manifest/places.ts';
@@ -59,7 +58,6 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
               eventsPerMinute,
               requestTimeoutMs: REQUEST_TIMEOUT_MS,
               count: await agreeOnCount(deps, key),
-              claim: claimCount(deps, key),
               log,
             });
       return createDeliver({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
-import { layout, toBudgetKey, toCountClaimKey } from './keys.ts';
+import { layout, toBudgetKey } from './keys.ts';
 import { identify, type MigrationRecord, type Named } from './migrations.ts';
 
-/* Marks that a destination may have received events: of a budget, and of one migration. */
+/* Marks that a destination may have received events: of a budget, and of one migration. Each is created once. */
 
 /** Says that events may have been sent under a budget, and which count in Redis covers them. */
 const budgetMark = z.strictObject({
@@ -20,21 +20,6 @@ export const loadBudgetMark = (staging: Staging, name: string): Promise<BudgetMa
 /** False when there is one; that one is not changed. */
 export const createBudgetMark = (staging: Staging, name: string, mark: BudgetMark): Promise<boolean> =>
   staging.create(toBudgetKey(name), encodeDocument(mark));
-
-/** Says which Redis counts what is sent under a budget, and that it does so now: senders renew it. */
-const countClaim = z.strictObject({ keeper: z.string(), renewal: z.string() });
-export type CountClaimMark = z.infer<typeof countClaim>;
-
-export const loadCountClaim = (staging: Staging, name: string): Promise<CountClaimMark | undefined> =>
-  loadDocument(countClaim, toCountClaimKey(name), staging);
-
-/** False when there is one; that one is not changed. */
-export const createCountClaim = (staging: Staging, name: string, mark: CountClaimMark): Promise<boolean> =>
-  staging.create(toCountClaimKey(name), encodeDocument(mark));
-
-export async function replaceCountClaim(staging: Staging, name: string, mark: CountClaimMark): Promise<void> {
-  await staging.put(toCountClaimKey(name), encodeDocument(mark));
-}
 
 /** Says that the destination accepted an event of a migration. */
 const acceptanceMark = z.strictObject({

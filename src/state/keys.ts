@@ -316,9 +316,6 @@ export const BUDGETS = '_budgets/';
 /** That of the budget `name`. */
 export const toBudgetKey = (name: string): string => `${BUDGETS}${name}${JSON_END}`;
 
-/** Says which Redis counts under it now. */
-export const toCountClaimKey = (name: string): string => `${BUDGETS}${name}.claim${JSON_END}`;
-
 /** Identity facts of one part, below the folder of a migration or of a plan. */
 export const toFactsKey = (prefix: string, segment: string): string => `${prefix}findings/${segment}.gz`;
 

@@ -25,7 +25,6 @@ import {
   scheduleLayout,
   toAttemptKey,
   toBudgetKey,
-  toCountClaimKey,
   toFactsKey,
   toMergesKey,
   toPartId,
@@ -259,7 +258,6 @@ describe('keys of staging, as earlier versions stored them', () => {
 
   it('of a budget and of a plan, which belong to no migration', () => {
     expect(toBudgetKey('0123456789abcdef')).toBe('_budgets/0123456789abcdef.json');
-    expect(toCountClaimKey('0123456789abcdef')).toBe('_budgets/0123456789abcdef.claim.json');
     expect(toPlanPrefix('shop')).toBe('_plans/shop/');
     expect(toPlanRunPrefix('shop', '0a1b')).toBe('_plans/shop/0a1b/');
     expect(toPlanAliveKey('_plans/shop/0a1b/')).toBe('_plans/shop/0a1b/alive.json');

@@ -291,9 +291,9 @@ local head`,
   {
     id: 'DB7',
     what: 'a process that is late keeps the count it has begun after a loss',
-    file: 'src/migrations/budget/agree-on-count.ts',
+    file: 'src/migrations/agree-on-count.ts',
     edits: [['(await loadBudgetMark(staging, name))?.count ?? UNKNOWN_COUNT', 'count']],
-    tests: ['test/migrations/budget/agree-on-count.test.ts'],
+    tests: ['test/migrations/agree-on-count.test.ts'],
   },
   {
     id: 'DC1',

@@ -522,27 +522,6 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/remove.test.ts'],
   },
   {
-    id: 'CC1',
-    what: 'the claim of another Redis that is renewed is taken over',
-    file: 'src/migrations/budget/claim-count.ts',
-    edits: [['if (nowMs - foreign.firstMs >= LATE_MS) throw', 'if (nowMs < foreign.firstMs) throw']],
-    tests: ['test/migrations/budget/claim-count.test.ts'],
-  },
-  {
-    id: 'CC2',
-    what: 'the claim of another Redis is taken over at once',
-    file: 'src/migrations/budget/claim-count.ts',
-    edits: [['const leftMs = foreign.sinceMs + AT_REST_MS - nowMs;', 'const leftMs = 0;']],
-    tests: ['test/migrations/budget/claim-count.test.ts'],
-  },
-  {
-    id: 'CC3',
-    what: 'a Redis that lost its memory is watched only after the window of its lost count',
-    file: 'src/migrations/budget/claim-count.ts',
-    edits: [['!foreign && !isLost &&', '!foreign &&']],
-    tests: ['test/migrations/budget/claim-count.test.ts'],
-  },
-  {
     id: 'HK1',
     what: 'a run with another hash key takes the lease, and leaves its work to others for ever',
     file: 'src/migrations/start.ts',

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Staging } from '../../contract/staging.ts';
-import { openCount } from '../../deliver/redis-budget.ts';
-import { getMessage, UnavailableError } from '../../lib/errors.ts';
-import { createBudgetMark, loadBudgetMark } from '../../state/destination-marks.ts';
-
-/** The name of a budget in staging. */
-export const toBudgetName = (budgetKey: string): string =>
-  createHash('sha256').update(budgetKey).digest('hex').slice(0, 16);
+import type { Staging } from '../contract/staging.ts';
+import { openCount } from '../deliver/redis-budget.ts';
+import { getMessage, UnavailableError } from '../lib/errors.ts';
+import { createBudgetMark, loadBudgetMark } from '../state/destination-marks.ts';
 
 /** What a mark of version 0.1.0 stands for: no count in Redis has this id, so the first one that is used is lost. */
 const UNKNOWN_COUNT = '';
@@ -22,7 +18,7 @@ export async function agreeOnCount(
   { staging, redis, now }: { readonly staging: Staging; readonly redis: Redis; readonly now: () => Date },
   budgetKey: string,
 ): Promise<string> {
-  const name = toBudgetName(budgetKey);
+  const name = createHash('sha256').update(budgetKey).digest('hex').slice(0, 16);
   const marked = await loadBudgetMark(staging, name);
   if (marked) return marked.count ?? UNKNOWN_COUNT;
   const count = await openCount(redis, budgetKey).catch((error: unknown) => {
