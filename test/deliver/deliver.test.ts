@@ -531,7 +531,7 @@ describe('deliver', () => {
       expect(await deliver(toBatch([targetEvent(2)]), open)).toEqual([{ kind: 'accepted' }]);
     });
 
-    it('pauses where 401 goes on', async () => {
+    it('pauses where 401 is answered each time', async () => {
       const { deliveries, countAnswered } = await refusing(401, Number.POSITIVE_INFINITY);
       await expect(deliveries).rejects.toThrow(PausedError);
       expect(countAnswered()).toBe(5);

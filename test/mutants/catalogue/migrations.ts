@@ -157,7 +157,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'EPO1',
-    what: 'a producer goes on though its migration was removed just before its epoch was opened',
+    what: 'a producer continues although its migration was removed just before its epoch was opened',
     file: 'src/migrations/run/lease.ts',
     edits: [['      await assertStillThere(staging, record);\n', '']],
     tests: ['test/migrations/foreign-epochs.test.ts'],

@@ -30,6 +30,6 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
   };
 }
 
-/** Where an object was expected, so that nobody can tell what would have been hashed in it. */
+/** Where an object was expected, so it is unknown what would have been hashed in it. */
 const isUnreadable = (value: unknown): boolean =>
   typeof value === 'string' && value !== '' && typeof parseJsonCell(value) !== 'object';

@@ -112,7 +112,7 @@ export const listHashed = (mapping: DeclaredMapping, columns: readonly string[])
 
 /**
  * Text that is read before values in it are hashed: also where it would be read later, for another reason, and what is
- * spread lies in it. The text of a spread column itself is read with its place.
+ * spread is in it. The text of a spread column itself is read with its place.
  */
 export function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
   const { spreadColumns, unnest } = mapping;
