@@ -1,3 +1,4 @@
+import type { Heard } from '../contract/heard.ts';
 import type { IdentityFact, JoinFact, RenameFact, Seen } from '../contract/identity-fact.ts';
 import type { BucketLines } from '../state/facts/bucket-lines.ts';
 import {
@@ -270,4 +271,14 @@ function* listVerdicts(id: string, known: KnownId): Generator<StoredFact> {
     yield { kind: 'waiting_verdict', anonId: id, userId, time };
   for (const [person, user] of placed ?? []) yield { kind: 'placed', id, person, user };
   for (const name of named ?? []) yield { kind: 'named', id, name };
+}
+
+/** What keeps ids apart, and counts as nobody's activity. */
+export function addHeard(
+  fold: Pick<FactFold, 'add' | 'addUser' | 'addSeen'>,
+  { userIds, facts, seen }: Heard,
+): void {
+  for (const id of userIds) fold.addUser(id);
+  for (const fact of facts) fold.add(fact);
+  for (const one of seen) fold.addSeen(one, false);
 }

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
-import type { Heard } from '../contract/heard.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
 import type { Added, BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
-import type { FactFold } from '../identity/fact-fold.ts';
+import { addHeard, type FactFold } from '../identity/fact-fold.ts';
 import { PropertyList } from '../lib/json/property-list.ts';
 import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
@@ -145,13 +144,6 @@ function leaveOutSent(
   const of = first && { timestamp: first.timestamp, event: first.event };
   const { events: _, ...said } = outcome;
   return { ...said, kind: 'skipped', reason: 'sent_before', ...(of ? { of } : {}) };
-}
-
-/** What keeps ids apart, and counts as nobody's activity. */
-export function addHeard(facts: MapDeps['facts'], { userIds, facts: pairs, seen }: Heard): void {
-  for (const id of userIds) facts.addUser(id);
-  for (const fact of pairs) facts.add(fact);
-  for (const one of seen) facts.addSeen(one, false);
 }
 
 function toKey(event: MappedEvent): string {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTestStaging, importPeople, type Rows } from './connected-people.ts';
+import { createMemoryStaging } from '../support/memory-staging.ts';
+import { importPeople, type Rows } from './connected-people.ts';
 import { createTestLedger } from './ledgers.ts';
 
 /** What the vendor knows of its persons, from exported rows to persons at the bundled API. */
 
-const staging = createTestStaging();
+const staging = createMemoryStaging();
 let rows = 0;
 
 const seen = (amplitudeId: number, device: string | undefined, user?: string, day = 1) => ({

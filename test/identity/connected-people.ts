@@ -2,14 +2,13 @@ import type { FactsIndex } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { connectPersons } from '../../src/identity/connect/connect-persons.ts';
 import type { Kept } from '../../src/identity/connect/context.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
+import { addHeard, FactFold } from '../../src/identity/fact-fold.ts';
 import { foldBuckets } from '../../src/identity/fold-buckets.ts';
 import type { LoadLimits } from '../../src/identity/load-folds.ts';
 import { listMerges } from '../../src/identity/merges/list-merges.ts';
 import { mergePersonsTally, type PersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
-import { addHeard } from '../../src/pipeline/map-to-batches.ts';
 import type { IncomingEvent } from '../../src/server/capture/incoming-event.ts';
 import { planPersons } from '../../src/server/capture/ingest/plan-persons.ts';
 import { SOURCE_TYPES } from '../../src/sources/registry.ts';
@@ -121,32 +120,3 @@ const toIncoming = (
   properties: { ...properties },
   propertiesText: Buffer.from(''),
 });
-
-/** Objects in memory: these tests write thousands of small ones. */
-export function createTestStaging(): Staging {
-  const objects = new Map<string, Buffer>();
-  return {
-    location: 'memory',
-    async put(key, body) {
-      objects.set(key, Buffer.from(body));
-      return { etag: '' };
-    },
-    async create(key, body) {
-      if (objects.has(key)) return false;
-      objects.set(key, Buffer.from(body));
-      return true;
-    },
-    get: async (key) => objects.get(key),
-    async getRange(key, offset, length) {
-      const body = objects.get(key)?.subarray(offset, offset + length);
-      if (body?.length !== length) throw new Error(`${key} is gone or too short`);
-      return body;
-    },
-    async *list(prefix) {
-      for (const [key, body] of objects) if (key.startsWith(prefix)) yield { key, bytes: body.length };
-    },
-    async remove(key) {
-      objects.delete(key);
-    },
-  };
-}

@@ -3,7 +3,8 @@ import { HEARD_TIME } from '../../src/contract/heard.ts';
 import type { PairFact } from '../../src/contract/identity-fact.ts';
 import { UNKNOWN_ID } from '../../src/identity/merges/id-entry.ts';
 import { decideMerge } from '../../src/identity/merges/merge-decision.ts';
-import { createTestStaging, importPeople } from './connected-people.ts';
+import { createMemoryStaging } from '../support/memory-staging.ts';
+import { importPeople } from './connected-people.ts';
 import { createTestLedger, openAtTurn, takeTestTurn } from './ledgers.ts';
 
 /** What is only heard of a device keeps users apart and merges nothing. */
@@ -91,15 +92,15 @@ describe("the vendor's person of a record that is rejected", () => {
   const ofBob = { ...event, user_id: 'bob', event_time: 'soon', uuid: 'c' };
 
   it('has that user besides, so that its devices are nobody’s', async () => {
-    const both = await importPeople(createTestStaging(), 'amplitude', [[ofDevice, ofAlice]]);
+    const both = await importPeople(createMemoryStaging(), 'amplitude', [[ofDevice, ofAlice]]);
     expect(both.persons).toEqual(['alice tablet']);
-    const all = await importPeople(createTestStaging(), 'amplitude', [[ofDevice, ofAlice, ofBob]]);
+    const all = await importPeople(createMemoryStaging(), 'amplitude', [[ofDevice, ofAlice, ofBob]]);
     expect(all.persons).toEqual(['alice', 'tablet']);
     expect(all.people.setAside).toMatchObject({ several_users: 1 });
   });
 
   it('is merged with nobody by that record alone', async () => {
-    const { persons } = await importPeople(createTestStaging(), 'amplitude', [[ofDevice, ofBob]]);
+    const { persons } = await importPeople(createMemoryStaging(), 'amplitude', [[ofDevice, ofBob]]);
     expect(persons).toEqual(['tablet']);
   });
 });
