@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
-import { BackhaulError, getMessage } from '../lib/errors.ts';
+import { BackhaulError, escapeControls, getMessage } from '../lib/errors.ts';
 import { explainOpenFiles } from '../lib/open-files.ts';
-import { escapeControls } from '../lib/preview.ts';
 import { EXIT, type ExitCode, toExitCode } from './exit-code.ts';
 import { buildProgram } from './program.ts';
 import { OutputEndedError } from './terminal.ts';

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
+import { escapeControls } from '../lib/errors.ts';
 import { stringifyJson } from '../lib/json/stringify-json.ts';
-import { escapeControls } from '../lib/preview.ts';
 
 /** stdout is for data, stderr for everything that a person reads meanwhile. */
 export interface Terminal {

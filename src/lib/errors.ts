@@ -73,3 +73,15 @@ export class FencedOutError extends BackhaulError {
 export function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/**
+ * Text of a source in a message: control characters as escapes, as they would steer a terminal, and so those that
+ * turn the direction of what follows. Line feeds and tabs stay.
+ */
+export const escapeControls = (text: string): string =>
+  text.replace(
+    CONTROLS,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+
+const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

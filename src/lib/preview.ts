@@ -1,3 +1,4 @@
+import { escapeControls } from './errors.ts';
 import { isExactNumber } from './json/exact-number.ts';
 
 const SHOWN_LENGTH = 60;
@@ -24,18 +25,6 @@ export function shorten(text: string, length: number): string {
   const kept = characters.slice(0, length - 1).join('');
   return `${kept.trimEnd()}…`;
 }
-
-/**
- * Text of a source in a message: control characters as escapes, as they would steer a terminal, and so those that
- * turn the direction of what follows. Line feeds and tabs stay.
- */
-export const escapeControls = (text: string): string =>
-  text.replace(
-    CONTROLS,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
-
-const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Quoted, short and on one line. */
 export const quoteName = (name: string, length: number): string =>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { escapeControls, quoteName } from '../../src/lib/preview.ts';
+import { escapeControls } from '../../src/lib/errors.ts';
+import { quoteName } from '../../src/lib/preview.ts';
 
 it('escapes what would steer a terminal, and keeps lines, tabs and letters', () => {
   expect(escapeControls('a\u001b]0;pwned\u0007\u001b[2Jb\u0000\u007f\u009b')).toBe(
