@@ -9,7 +9,7 @@ import { planSpace } from '../../src/pipeline/stage/plan-space.ts';
 import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
 import { getMappingName } from '../../src/sources/registry.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { measure } from '../lab/measure.ts';

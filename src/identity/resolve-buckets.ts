@@ -12,7 +12,7 @@ import {
   renderResolvedFact,
   saveMerges,
 } from '../state/facts/resolved-facts.ts';
-import { toMergesKey, toResolvedFactsKey } from '../state/keys.ts';
+import { toMergesKey, toResolvedFactsKey } from '../state/keys/turn.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';

@@ -3,7 +3,7 @@ import { ConfigError, FencedOutError } from '../lib/errors.ts';
 import { findHalfImported } from '../state/archive/imports.ts';
 import { addControl, type Control, loadNewestControl } from '../state/control.ts';
 import { loadLatestEpochNumber } from '../state/epochs.ts';
-import { layout, parseRecordKey } from '../state/keys.ts';
+import { layout, parseRecordKey } from '../state/keys/migration.ts';
 import { listMigrations, loadMigration, type MigrationRecord, type Named } from '../state/migrations.ts';
 import { loadLastRun } from '../state/schedules/runs.ts';
 import { isScheduled } from '../state/schedules/schedules.ts';

@@ -14,7 +14,8 @@ import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from 
 import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
 import { loadLatestEpoch } from '../state/epochs.ts';
-import { isNamedNote, layout, partKeys, toPartsPrefix } from '../state/keys.ts';
+import { isNamedNote, layout } from '../state/keys/migration.ts';
+import { partKeys, toPartsPrefix } from '../state/keys/parts.ts';
 import {
   addTopUp,
   createMigration,

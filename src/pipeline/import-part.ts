@@ -9,7 +9,7 @@ import { SourceError } from '../lib/errors.ts';
 import { createBytesParser } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
-import { toSegmentName } from '../state/keys.ts';
+import { toSegmentName } from '../state/keys/segments.ts';
 import type { PartStore } from '../state/part-store.ts';
 import type { SentBefore, SentOfRecord } from '../state/rejects/sent-before.ts';
 import { advance } from './advance.ts';

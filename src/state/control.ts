@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
-import { layout } from './keys.ts';
+import { layout } from './keys/migration.ts';
 import { identify, type Named } from './migrations.ts';
 import { findNewestNumber } from './numbered.ts';
 

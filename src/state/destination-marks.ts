@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
-import { layout, toBudgetKey } from './keys.ts';
+import { layout } from './keys/migration.ts';
+import { toBudgetKey } from './keys/shared.ts';
 import { identify, type MigrationRecord, type Named } from './migrations.ts';
 
 /* Marks that a destination may have received events: of a budget, and of one migration. Each is created once. */

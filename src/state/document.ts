@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
-import { isDocument } from './keys.ts';
+import { isDocument } from './keys/ordinal.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 /** Whole, and nothing that this version may take for lost and make again. */

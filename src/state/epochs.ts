@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { encodeDocument, loadDocument } from './document.ts';
-import { layout, parseEpochKey } from './keys.ts';
+import { layout, parseEpochKey } from './keys/migration.ts';
 import { identify, type Named, opening } from './migrations.ts';
 import { recoveryHint } from './recovery-hint.ts';
 

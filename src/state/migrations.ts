@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument, loadIfWhole } from './document.ts';
-import { layout, parseRecordKey, RECORDS } from './keys.ts';
+import { layout, parseRecordKey, RECORDS } from './keys/migration.ts';
 
 /** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
 export const opening = z.strictObject({

@@ -1,5 +1,5 @@
 import type { Staging } from '../contract/staging.ts';
-import { isOwnReport, layout, parseNumberedKey } from './keys.ts';
+import { isOwnReport, layout, parseNumberedKey } from './keys/migration.ts';
 import type { MigrationRecord } from './migrations.ts';
 
 /*

@@ -12,7 +12,7 @@ import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { takeBuffer } from '../lib/spare-buffers.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { hashBytes } from './hash-bytes.ts';
-import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
+import { parseFileReceiptKey, parsePartKey, partKeys } from './keys/parts.ts';
 import { decodeFrames, type PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
-import { layout } from './keys.ts';
+import { layout } from './keys/migration.ts';
 import type { MigrationRecord } from './migrations.ts';
 import { findNewestOwn } from './numbered.ts';
 

@@ -4,7 +4,7 @@ import type { Staging } from '../contract/staging.ts';
 import { FencedOutError, SourceError } from '../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { countFingerprints } from './fingerprints.ts';
-import { layout, parseReceiptKey } from './keys.ts';
+import { layout, parseReceiptKey } from './keys/migration.ts';
 import { loadMigration } from './migrations.ts';
 
 /**

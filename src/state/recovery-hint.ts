@@ -1,4 +1,6 @@
-import { isLedgerKey, layout, parseMigrationName, parsePartOfFindings, parseReceiptKey } from './keys.ts';
+import { isLedgerKey } from './keys/ledger.ts';
+import { layout, parseMigrationName, parseReceiptKey } from './keys/migration.ts';
+import { parsePartOfFindings } from './keys/segments.ts';
 
 /**
  * What to do about an object of a migration that is missing or damaged. What a part left is made again. Folder and record must be removed

@@ -5,7 +5,7 @@ import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { encodeDocument, loadIfWhole } from './document.ts';
 import { countFingerprints } from './fingerprints.ts';
-import { layout } from './keys.ts';
+import { layout } from './keys/migration.ts';
 
 const count = z.number().int().nonnegative();
 

@@ -5,7 +5,8 @@ import { type Checkpoint, checkpoint as checkpointSchema } from '../contract/pro
 import type { Staging } from '../contract/staging.ts';
 import { type Checkpoints, type Fence, listCheckpoints } from './checkpoints.ts';
 import { encodeDocument } from './document.ts';
-import { layout, parseCheckpointKey } from './keys.ts';
+import { layout } from './keys/migration.ts';
+import { parseCheckpointKey } from './keys/segments.ts';
 import type { MigrationRecord } from './migrations.ts';
 
 /** How much work may be done again when Redis lost its memory, besides the requests in flight. */

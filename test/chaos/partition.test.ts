@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { QUEUE_PREFIX } from '../../jobs/catalog.ts';
 import type { Staging } from '../../src/contract/staging.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { createS3Staging } from '../../src/state/staging/s3.ts';
 import { killAllBackhaul, parseReport, runBackhaul, startBackhaul } from '../support/backhaul-process.ts';

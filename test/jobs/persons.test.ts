@@ -18,7 +18,7 @@ import { parseDocument } from '../../src/state/document.ts';
 import { openEpoch } from '../../src/state/epochs.ts';
 import { saveFacts } from '../../src/state/facts/fact-object.ts';
 import { readMerges } from '../../src/state/facts/resolved-facts.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { createMigration } from '../../src/state/migrations.ts';
 import { createReceipt } from '../../src/state/receipts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';

@@ -4,7 +4,7 @@ import { findHeld, sendHeldPersons } from '../../src/migrations/persons/send-hel
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { startRuntimeWorkers } from '../../src/runtime/queues.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons/persons-bench.ts';
 
 /** A key of another project in the variable that a manifest names; the manifest names no project. */

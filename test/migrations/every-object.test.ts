@@ -7,7 +7,7 @@ import type { Report } from '../../src/migrations/report/report.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { openRuntime, type Runtime } from '../../src/runtime/runtime.ts';
-import { isLedgerKey } from '../../src/state/keys.ts';
+import { isLedgerKey } from '../../src/state/keys/ledger.ts';
 import { ALL } from '../support/form.ts';
 import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 import type { ReplyTo, StoredEvent } from '../support/strict-destination.ts';

@@ -3,7 +3,7 @@ import { loadStoredManifest } from '../../src/migrations/prepare.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { createMigrationReader } from '../../src/migrations/status/status.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { forgetMigration } from '../support/forget-migration.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 import { type Step, sleepAt } from '../support/sleep-at.ts';

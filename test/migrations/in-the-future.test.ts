@@ -5,7 +5,7 @@ import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { createPlanContext } from '../../src/runtime/open-store.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { encodeDocument } from '../../src/state/document.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 

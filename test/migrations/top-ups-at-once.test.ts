@@ -5,7 +5,7 @@ import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { encodeDocument } from '../../src/state/document.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { listTopUps, loadMigration, type TopUp } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 

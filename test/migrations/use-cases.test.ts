@@ -15,7 +15,7 @@ import type { MigrationStatus } from '../../src/migrations/status/view.ts';
 import { loadStatus, watchStatus } from '../../src/migrations/status/watch.ts';
 import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 

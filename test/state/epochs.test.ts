@@ -11,7 +11,7 @@ import {
   loadLatestEpochNumber,
   openEpoch,
 } from '../../src/state/epochs.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
 let folder: string;

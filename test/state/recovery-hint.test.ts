@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { layout, ledgerLayout } from '../../src/state/keys.ts';
+import { ledgerLayout } from '../../src/state/keys/ledger.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { recoveryHint } from '../../src/state/recovery-hint.ts';
 
 test('names all that a migration consists of, whichever object of it is at fault', () => {

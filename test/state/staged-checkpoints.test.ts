@@ -9,7 +9,7 @@ import type { Staging } from '../../src/contract/staging.ts';
 import { FencedOutError } from '../../src/lib/errors.ts';
 import { emptyTally } from '../../src/pipeline/tally.ts';
 import { type Checkpoints, createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
 import { createStagedCheckpoints } from '../../src/state/staged-checkpoints.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';

@@ -22,7 +22,8 @@ import { getMappingName } from '../../src/sources/registry.ts';
 import type { SourceSlice } from '../../src/sources/source.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
 import { encodeDocument } from '../../src/state/document.ts';
-import { layout, toPartsPrefix } from '../../src/state/keys.ts';
+import { layout } from '../../src/state/keys/migration.ts';
+import { toPartsPrefix } from '../../src/state/keys/parts.ts';
 import {
   addTopUp,
   createMigration,

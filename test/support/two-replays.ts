@@ -3,7 +3,7 @@ import type { Staging } from '../../src/contract/staging.ts';
 import { listRejects } from '../../src/migrations/rejects/rejects.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { type RunOptions, startMigration } from '../../src/migrations/start.ts';
-import { layout, parseStagedSlice } from '../../src/state/keys.ts';
+import { layout, parseStagedSlice } from '../../src/state/keys/migration.ts';
 import { listSlices, loadMigration } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab } from './migration-lab.ts';
 

@@ -6,7 +6,7 @@ import { BUCKETS } from '../../state/bucket.ts';
 import { MEMBER_BUCKETS, STATEMENT_BUCKETS } from '../../state/facts/fact-line.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { mergesIndex, readMerges, saveMerges } from '../../state/facts/resolved-facts.ts';
-import { toMergesKey } from '../../state/keys.ts';
+import { toMergesKey } from '../../state/keys/turn.ts';
 import { bucketVersions } from '../../state/ledger/versions.ts';
 import { type BucketRange, LOAD_LIMITS } from '../load-folds.ts';
 import { emptyPersonsTally, personsTally } from '../persons-tally.ts';

@@ -5,7 +5,7 @@ import { isJunkId } from '../../sources/mapping/identity.ts';
 import { BucketLines } from '../../state/facts/bucket-lines.ts';
 import { MEMBER_BUCKETS, type StoredFact, toVendorId, writeFact } from '../../state/facts/fact-line.ts';
 import { saveLines } from '../../state/facts/fact-object.ts';
-import { toResolvedFactsKey } from '../../state/keys.ts';
+import { toResolvedFactsKey } from '../../state/keys/turn.ts';
 import { FACTS, type FoldKind, loadFolds, PIECE_IDS } from '../load-folds.ts';
 import { areAllNames, enterNames } from '../merges/earlier-names.ts';
 import { enterVendorPerson } from '../merges/id-entry.ts';

@@ -6,7 +6,7 @@ import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { identify, type MigrationRecord, type Named } from '../../state/migrations.ts';
 
 /** Hashes of a plan are shown and thrown away. */

@@ -7,7 +7,7 @@ import { ConfigError, getMessage } from '../../lib/errors.ts';
 import { type FindPlace, openPlaces } from '../../lib/places.ts';
 import { DESTINATION } from '../../sources/common-options.ts';
 import { AGENT_PARSER } from '../../sources/mapping/web/agent.ts';
-import { toPlacesKey } from '../../state/keys.ts';
+import { toPlacesKey } from '../../state/keys/shared.ts';
 import type { MappingPins, MigrationRecord } from '../../state/migrations.ts';
 
 const SETTING = 'source.geoip';

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { SourceError } from '../../lib/errors.ts';
 import { type ArchiveSums, readArchive } from '../../state/archive/archive.ts';
 import type { TarFile } from '../../state/archive/tar.ts';
-import { layout, toPlacesKey } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { toPlacesKey } from '../../state/keys/shared.ts';
 import { type ArchiveHead, archiveHead, isOfArchive } from './contents.ts';
 
 const identity = z.looseObject({ id: z.string(), name: z.string() });

@@ -1,6 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { loadNewestControl } from '../../state/control.ts';
-import { layout, ledgerLayout } from '../../state/keys.ts';
+import { ledgerLayout } from '../../state/keys/ledger.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { isLedgerMoved } from '../../state/ledger/moved.ts';
 import { loadMigration } from '../../state/migrations.ts';
 import type { ArchiveHead, MovedMigration } from './contents.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { control } from '../../state/control.ts';
-import { BUDGETS, layout, ledgerLayout, parseRecordKey, toPlacesKey } from '../../state/keys.ts';
+import { ledgerLayout } from '../../state/keys/ledger.ts';
+import { layout, parseRecordKey } from '../../state/keys/migration.ts';
+import { BUDGETS, toPlacesKey } from '../../state/keys/shared.ts';
 import { ties } from './together.ts';
 
 /* What an archive of migrations holds: see src/state/archive for its form. */

@@ -12,7 +12,7 @@ import type { TarFile } from '../../state/archive/tar.ts';
 import { mirrorControl } from '../../state/checkpoints.ts';
 import { loadControl, loadNewestControl } from '../../state/control.ts';
 import { loadAcceptanceMark } from '../../state/destination-marks.ts';
-import { BUDGETS } from '../../state/keys.ts';
+import { BUDGETS } from '../../state/keys/shared.ts';
 import { markLedgerMoved } from '../../state/ledger/moved.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { isScheduled } from '../../state/schedules/schedules.ts';

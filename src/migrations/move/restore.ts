@@ -1,7 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { addControl, type Control, control, loadControlAt, loadNewestControl } from '../../state/control.ts';
 import { loadDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { takeLedgerBack } from '../../state/ledger/moved.ts';
 
 type Before = Pick<Control, 'state' | 'reason'>;

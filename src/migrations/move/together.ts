@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { loadAcceptanceMark } from '../../state/destination-marks.ts';
-import { LEDGERS, ledgerLayout, parseKnownName } from '../../state/keys.ts';
+import { LEDGERS, ledgerLayout, parseKnownName } from '../../state/keys/ledger.ts';
 import { listMigrations, loadMigration } from '../../state/migrations.ts';
 import { loadLastLedger } from '../persons/facts-removed.ts';
 import { isSameDestination, type LedgerDestination, loadDestination } from '../persons/ledger-destination.ts';

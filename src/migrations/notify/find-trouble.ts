@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { listAttempts } from '../../state/notices/notices.ts';
 import { MAX_ATTEMPTS, toNextAttemptMs } from './retries.ts';
 

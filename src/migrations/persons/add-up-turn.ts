@@ -4,7 +4,7 @@ import { mergePersonsTally } from '../../identity/persons-tally.ts';
 import { resolvedRange } from '../../identity/resolve-buckets.ts';
 import { addSentRanges, emptySentRange, type SentRange } from '../../identity/sent-range.ts';
 import { listDocuments, loadDocument } from '../../state/document.ts';
-import { SEND_STEPS, type TurnKeys } from '../../state/keys.ts';
+import { SEND_STEPS, type TurnKeys } from '../../state/keys/turn.ts';
 import { type Attempts, listSentRanges } from './attempts.ts';
 
 /** What stayed unmerged when ids were resolved, and what was sent. */

@@ -9,7 +9,7 @@ import {
   type TurnKeys,
   toRangeId,
   toRangeKey,
-} from '../../state/keys.ts';
+} from '../../state/keys/turn.ts';
 
 /*
  * A range of which events were refused is sent again under the same uuids, in the same turn. Its receipt and its

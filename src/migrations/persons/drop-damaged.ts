@@ -7,7 +7,8 @@ import { type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { gunzip } from '../../lib/gzip.ts';
 import { loadIfWhole } from '../../state/document.ts';
 import { areFactsWhole } from '../../state/facts/fact-object.ts';
-import { layout, SEND_STEPS } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { SEND_STEPS } from '../../state/keys/turn.ts';
 
 /**
  * Removes the receipts and checkpoints of an interrupted turn that cannot be believed: those that are damaged, and

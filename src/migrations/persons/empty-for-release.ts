@@ -1,6 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { loadIfWhole } from '../../state/document.ts';
-import { layout, parseTurnKey } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { parseTurnKey } from '../../state/keys/turn.ts';
 import type { Ledger } from '../../state/ledger/ledger.ts';
 import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt, loadVersionsNumber } from '../../state/ledger/versions.ts';

@@ -5,7 +5,8 @@ import type { KnownFacts } from '../../identity/connect/context.ts';
 import { SourceError, UnavailableError } from '../../lib/errors.ts';
 import { loadIfWhole } from '../../state/document.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
-import { isDocument, layout, parseReceiptKey } from '../../state/keys.ts';
+import { layout, parseReceiptKey } from '../../state/keys/migration.ts';
+import { isDocument } from '../../state/keys/ordinal.ts';
 import {
   type KnownFacts as InLedger,
   listKnownMigrations,

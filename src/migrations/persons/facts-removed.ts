@@ -4,7 +4,7 @@ import { SourceError } from '../../lib/errors.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument, loadIfWhole } from '../../state/document.ts';
 import { loadLatestEpoch } from '../../state/epochs.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { type KnownFacts, knownFacts, listLedgersOf, loadKnownFacts } from '../../state/ledger/ledger.ts';
 import { loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';

@@ -6,7 +6,7 @@ import { ID_WIDTH } from '../../identity/merges/id-entry.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { type Ledger, listKnownMigrations } from '../../state/ledger/ledger.ts';
 import {
   createLedgerTables,

@@ -2,7 +2,7 @@ import type { Staging } from '../../contract/staging.ts';
 import type { LedgerPurpose } from '../../identity/merges/merge-decision.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { loadIfWhole } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
 import { type Ledger, type LedgerAccess, openLedger } from '../../state/ledger/ledger.ts';
 import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';

@@ -4,7 +4,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { mergePersonsTally, personsTally } from '../../identity/persons-tally.ts';
 import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { listDocuments, loadDocument } from '../../state/document.ts';
-import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
+import { ledgerLayout } from '../../state/keys/ledger.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { parseTurnKey } from '../../state/keys/turn.ts';
 import { listEndedEpochs, listEndedTurns, listReleases, loadTurnPlan } from './turn.ts';
 
 /** What a migration sent about persons and groups, over all of its turns. */

@@ -1,6 +1,8 @@
 import type { Staging } from '../../contract/staging.ts';
 import { loadIfWhole } from '../../state/document.ts';
-import { LEDGERS, layout, ledgerLayout, parseLedgerOfTurn, parseTurnKey } from '../../state/keys.ts';
+import { LEDGERS, ledgerLayout, parseLedgerOfTurn } from '../../state/keys/ledger.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { parseTurnKey } from '../../state/keys/turn.ts';
 import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';
 import { listMigrations } from '../../state/migrations.ts';

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { loadIfWhole } from '../../state/document.ts';
-import { isDocument, type LedgerTable, layout } from '../../state/keys.ts';
+import type { LedgerTable } from '../../state/keys/ledger.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { isDocument } from '../../state/keys/ordinal.ts';
 import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { bucketVersions, type NotedVersions } from '../../state/ledger/versions.ts';
 

@@ -1,7 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { ledgerLayout } from '../../state/keys.ts';
+import { ledgerLayout } from '../../state/keys/ledger.ts';
 import { isForgotten, type Ledger, listKnownMigrations } from '../../state/ledger/ledger.ts';
 import { dropOpenTurns, endTurn, loadTurns, openTurn } from '../../state/ledger/turns.ts';
 import {

@@ -5,7 +5,7 @@ import type { RefusedRecords } from '../../identity/sent-range.ts';
 import { createPace } from '../../lib/async/pace.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip, gzip } from '../../lib/gzip.ts';
-import type { TurnKeys } from '../../state/keys.ts';
+import type { TurnKeys } from '../../state/keys/turn.ts';
 import { HASH_BYTES } from '../../state/ledger/keyed-hash.ts';
 import { createLedgerTables, type StoredTables } from '../../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';

@@ -1,7 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
 import { loadControl } from '../../state/control.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import {
   forgetLedger,
   type Ledger,

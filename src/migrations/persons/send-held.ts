@@ -2,7 +2,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { loadControl } from '../../state/control.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';

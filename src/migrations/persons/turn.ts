@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { hasItsSample, sentRange } from '../../identity/sent-range.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../../state/document.ts';
-import { isDocument, layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { isDocument } from '../../state/keys/ordinal.ts';
+import { parseEndedTurnKey, parseTurnKey } from '../../state/keys/turn.ts';
 
 /** One turn of a migration at its ledger. */
 export const turnPlan = z.strictObject({

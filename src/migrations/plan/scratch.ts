@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadIfWhole } from '../../state/document.ts';
-import { parsePlanRun, toPlanAliveKey, toPlanPrefix, toPlanRunPrefix } from '../../state/keys.ts';
+import { parsePlanRun, toPlanAliveKey, toPlanPrefix, toPlanRunPrefix } from '../../state/keys/plan.ts';
 import { clearStaging } from '../../state/migrations.ts';
 
 const alive = z.strictObject({ at: z.string() });

@@ -3,7 +3,8 @@ import type { FileReceipt } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { ReplayAttempt } from '../../pipeline/stage/stage-rejects.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout, parseStagedSlice, partKeys } from '../../state/keys.ts';
+import { layout, parseStagedSlice } from '../../state/keys/migration.ts';
+import { partKeys } from '../../state/keys/parts.ts';
 import { createIsOwnSlice, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { createDerivedName } from '../derived-name.ts';
 

@@ -3,7 +3,8 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { areStagedRejects, toStagedName } from '../../pipeline/stage/stage-rejects.ts';
 import { loadControl } from '../../state/control.ts';
-import { layout, parseReceiptKey, parseSliceId } from '../../state/keys.ts';
+import { layout, parseReceiptKey } from '../../state/keys/migration.ts';
+import { parseSliceId } from '../../state/keys/parts.ts';
 import {
   createIsOwnSlice,
   listMigrations,

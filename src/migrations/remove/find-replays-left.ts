@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import { layout, parseRecordKey } from '../../state/keys.ts';
+import { layout, parseRecordKey } from '../../state/keys/migration.ts';
 import { loadMigration } from '../../state/migrations.ts';
 import { listReplays } from '../rejects/replayed.ts';
 

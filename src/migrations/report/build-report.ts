@@ -3,7 +3,7 @@ import type { FileReceipt, PartMeta } from '../../contract/part.ts';
 import { emptyPersonsTally } from '../../identity/persons-tally.ts';
 import { countRefused } from '../../identity/sent-range.ts';
 import { findImbalances } from '../../pipeline/tally.ts';
-import { parseSliceId } from '../../state/keys.ts';
+import { parseSliceId } from '../../state/keys/parts.ts';
 import { countRepeatedEvents, type Repeats } from '../../state/repeats.ts';
 import type { SentPersons } from '../persons/load-persons.ts';
 import { applyRepeats, applyRepeatsToFiles } from './apply-repeats.ts';

@@ -1,7 +1,7 @@
 import { addCounts, zeroCounts } from '../../contract/counts.ts';
 import type { Receipt, RecordCounts, Tally } from '../../contract/progress.ts';
 import { TallyBuilder } from '../../pipeline/tally.ts';
-import { parseSliceId } from '../../state/keys.ts';
+import { parseSliceId } from '../../state/keys/parts.ts';
 
 export interface FileTotals {
   readonly parts: number;

@@ -6,7 +6,7 @@ import { sentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { loadDocument } from '../../state/document.ts';
 import { isEpochOver } from '../../state/epochs.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { identify } from '../../state/migrations.ts';
 import { findNewestOwn } from '../../state/numbered.ts';
 import { loadPersons, type SentPersons } from '../persons/load-persons.ts';

@@ -1,6 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import type { BucketRange } from '../../identity/load-folds.ts';
-import { layout, type SendStep, type TurnKeys, toRangeKey } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { type SendStep, type TurnKeys, toRangeKey } from '../../state/keys/turn.ts';
 import type { Ledger } from '../../state/ledger/ledger.ts';
 import { loadTurnDocument, loadTurns, openTurn } from '../../state/ledger/turns.ts';
 import { digestKey, saveVersions } from '../../state/ledger/versions.ts';

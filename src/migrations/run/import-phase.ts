@@ -6,7 +6,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import { planSpace } from '../../pipeline/stage/plan-space.ts';
 import { countFiles, isGroup, listFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
-import { toPartId, toPartsPrefix } from '../../state/keys.ts';
+import { toPartId, toPartsPrefix } from '../../state/keys/parts.ts';
 import { listSlices, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
 import { isReceiptOf, loadReceipt } from '../../state/receipts.ts';

@@ -1,7 +1,8 @@
 import type { FingerprintIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { loadControl } from '../../state/control.ts';
-import { layout, toPartsPrefix } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { toPartsPrefix } from '../../state/keys/parts.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects/rejects.ts';

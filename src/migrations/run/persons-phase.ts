@@ -10,7 +10,8 @@ import { BUCKETS } from '../../state/bucket.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { isEpochOver } from '../../state/epochs.ts';
 import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
-import { layout, toRangeKey } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
+import { toRangeKey } from '../../state/keys/turn.ts';
 import {
   forgetLedger,
   type Ledger,

@@ -1,6 +1,6 @@
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { BUCKETS } from '../../state/bucket.ts';
-import { toRangeId } from '../../state/keys.ts';
+import { toRangeId } from '../../state/keys/turn.ts';
 import type { LedgerLock } from '../persons/lock/ledger-lock.ts';
 import type { EpochRun } from './import-phase.ts';
 import { type Failure, runScheduler } from './scheduler.ts';

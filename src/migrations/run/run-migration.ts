@@ -9,7 +9,7 @@ import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import type { EpochOpening } from '../../state/epochs.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { removeOfOlderEpochs } from '../../state/numbered.ts';
 import { keepProgressNote, loadProgressNote, type Progress } from '../../state/progress-note.ts';

@@ -1,6 +1,6 @@
 import { addCounts, zeroCounts } from '../../contract/counts.ts';
 import type { RecordCounts } from '../../contract/progress.ts';
-import { parseSliceId } from '../../state/keys.ts';
+import { parseSliceId } from '../../state/keys/parts.ts';
 import { listTopUps } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { createGeneration, loadRepeats, type Repeats } from '../../state/repeats.ts';

@@ -3,14 +3,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { shorten } from '../../lib/preview.ts';
 import { takesWrites } from '../../lib/redis-reply.ts';
 import { type Control, loadNewestControl } from '../../state/control.ts';
-import {
-  isDocument,
-  layout,
-  parsePartKey,
-  parseReceiptKey,
-  partKeys,
-  toPartsPrefix,
-} from '../../state/keys.ts';
+import { layout, parseReceiptKey } from '../../state/keys/migration.ts';
+import { isDocument } from '../../state/keys/ordinal.ts';
+import { parsePartKey, partKeys, toPartsPrefix } from '../../state/keys/parts.ts';
 import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import { loadPartMeta } from '../../state/parts.ts';
 import { loadProgressNote } from '../../state/progress-note.ts';

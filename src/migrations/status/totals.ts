@@ -3,7 +3,7 @@ import type { SkipReason } from '../../contract/outcome.ts';
 import type { PartMeta } from '../../contract/part.ts';
 import type { Receipt, RecordCounts } from '../../contract/progress.ts';
 import { REPEATED } from '../../pipeline/outcomes.ts';
-import { parseSliceId } from '../../state/keys.ts';
+import { parseSliceId } from '../../state/keys/parts.ts';
 
 /** A file, or a group of small ones, and how far it is. */
 export interface FileTotals {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadIfWhole } from '../../state/document.ts';
-import { layout, parseNumberedKey } from '../../state/keys.ts';
+import { layout, parseNumberedKey } from '../../state/keys/migration.ts';
 import { findNewestNumber } from '../../state/numbered.ts';
 import type { Cause } from './comparison.ts';
 import type { Verification } from './verify.ts';

@@ -6,7 +6,7 @@ import { brotli } from '../../lib/gzip.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { releaseFrames } from '../../state/frames.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
-import { partKeys, toPartId } from '../../state/keys.ts';
+import { partKeys, toPartId } from '../../state/keys/parts.ts';
 import { loadFrames, loadPartDescription, StagedMeanwhileError } from '../../state/parts.ts';
 import type { CutPart, CutPiece } from './cut-parts.ts';
 

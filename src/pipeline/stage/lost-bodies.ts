@@ -1,7 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { unbrotli } from '../../lib/gzip.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
-import { parseBodyKey, partKeys } from '../../state/keys.ts';
+import { parseBodyKey, partKeys } from '../../state/keys/parts.ts';
 import { decodeFrames } from '../../state/part-records.ts';
 
 /** What is left of a part without its description. */

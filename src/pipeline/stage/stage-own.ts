@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { PartMeta } from '../../contract/part.ts';
 import { assertEpochInForce } from '../../state/checkpoints.ts';
-import { toPartsPrefix } from '../../state/keys.ts';
+import { toPartsPrefix } from '../../state/keys/parts.ts';
 import { clearStaging, type MigrationRecord } from '../../state/migrations.ts';
 import { isRemoved } from '../../state/part-store.ts';
 import { type StageSliceInput, stageSlice } from './stage-slice.ts';

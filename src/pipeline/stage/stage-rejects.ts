@@ -4,7 +4,7 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
-import { layout } from '../../state/keys.ts';
+import { layout } from '../../state/keys/migration.ts';
 import { createFileReceipt } from '../../state/parts.ts';
 import { type Origin, saveOrigins } from '../../state/rejects/origins.ts';
 import { saveSentBefore } from '../../state/rejects/sent-before.ts';

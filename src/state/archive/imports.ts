@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { loadControl } from '../control.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { IMPORTS, parseNumberedKey, toImportKey } from '../keys.ts';
+import { parseNumberedKey } from '../keys/migration.ts';
+import { IMPORTS, toImportKey } from '../keys/shared.ts';
 import { loadMigration } from '../migrations.ts';
 import { findNewestNumber } from '../numbered.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Staging } from '../../contract/staging.ts';
 import { createPace, type Pace } from '../../lib/async/pace.ts';
 import { FencedOutError, SourceError } from '../../lib/errors.ts';
-import { type LedgerTable, ledgerLayout, parseVersionKey } from '../keys.ts';
+import { type LedgerTable, ledgerLayout, parseVersionKey } from '../keys/ledger.ts';
 import { recoveryHint } from '../recovery-hint.ts';
 import { RecordTable } from './record-table.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
-import { LEDGERS, ledgerLayout, parseKnownKey, parseKnownName } from '../keys.ts';
+import { LEDGERS, ledgerLayout, parseKnownKey, parseKnownName } from '../keys/ledger.ts';
 import { clearStaging } from '../migrations.ts';
 import type { HashForm } from './keyed-hash.ts';
 import { assertLedgerHere } from './moved.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { encodeDocument } from '../document.ts';
-import { ledgerLayout } from '../keys.ts';
+import { ledgerLayout } from '../keys/ledger.ts';
 
 /*
  * A ledger that was exported is continued at another place. Here it does not know what is sent from there, and would

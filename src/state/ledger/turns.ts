@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadIfWhole } from '../document.ts';
-import { layout, ledgerLayout, parseTurnKey } from '../keys.ts';
+import { ledgerLayout } from '../keys/ledger.ts';
+import { layout } from '../keys/migration.ts';
+import { parseTurnKey } from '../keys/turn.ts';
 
 /* The turns that migrations have at a ledger (ledger.ts). Each is opened once, and ends once. */
 

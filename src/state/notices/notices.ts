@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { type AttemptNumber, NOTICES_SINCE, parseAttemptKey, toAttemptKey } from '../keys.ts';
+import { type AttemptNumber, NOTICES_SINCE, parseAttemptKey, toAttemptKey } from '../keys/notices.ts';
 
 /*
  * Attempts to tell a webhook. What is told are states of migrations and runs of schedules, which are kept already:

@@ -3,7 +3,7 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument } from '../document.ts';
-import { layout } from '../keys.ts';
+import { layout } from '../keys/migration.ts';
 import { recoveryHint } from '../recovery-hint.ts';
 
 const count = z.number().int().nonnegative();

@@ -14,7 +14,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip } from '../../lib/gzip.ts';
 import { hashBytes } from '../hash-bytes.ts';
-import { layout, parseMigrationName } from '../keys.ts';
+import { layout, parseMigrationName } from '../keys/migration.ts';
 import type { PartRecords } from '../part-records.ts';
 import { recoveryHint } from '../recovery-hint.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { layout } from '../keys.ts';
+import { layout } from '../keys/migration.ts';
 
 /** What a replay sends of a record of several events, by the keys of these (`toEventKey`). */
 export interface SentOfRecord {

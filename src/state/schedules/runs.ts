@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { parseNumberedKey, scheduleLayout } from '../keys.ts';
+import { parseNumberedKey } from '../keys/migration.ts';
+import { scheduleLayout } from '../keys/schedule.ts';
 import { findNewestNumber } from '../numbered.ts';
 
 const OUTCOMES = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { parseScheduleKey, SCHEDULES, scheduleLayout } from '../keys.ts';
+import { parseScheduleKey, SCHEDULES, scheduleLayout } from '../keys/schedule.ts';
 import { findNewestNumber } from '../numbered.ts';
 
 /*

@@ -10,7 +10,8 @@ import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { layout, ledgerLayout } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
 

@@ -12,7 +12,7 @@ import {
   saveTurnPlan,
 } from '../../../src/migrations/persons/turn.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { endTurn } from '../../../src/state/ledger/turns.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 

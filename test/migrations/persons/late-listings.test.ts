@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { ALL } from '../../support/form.ts';
 import { createPersonsWorld, type PersonsWorld, type Stated } from './persons-world.ts';
 

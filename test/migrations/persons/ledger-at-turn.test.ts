@@ -7,7 +7,9 @@ import { openLedgerAtTurn } from '../../../src/migrations/persons/ledger-at-turn
 import { listNotedVersions } from '../../../src/migrations/persons/noted-versions.ts';
 import { saveTurnPlan } from '../../../src/migrations/persons/turn.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
+import { toRangeKey } from '../../../src/state/keys/turn.ts';
 import { openTurn } from '../../../src/state/ledger/turns.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 

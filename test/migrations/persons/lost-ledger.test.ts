@@ -6,7 +6,9 @@ import { removeMigration } from '../../../src/migrations/remove/remove-migration
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
+import { toRangeKey } from '../../../src/state/keys/turn.ts';
 import { loadVersions } from '../../../src/state/ledger/ledger-tables.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { findOpenSender } from '../../../src/migrations/persons/lock/open-sender.ts';
 import { saveTurnPlan, type TurnPlan } from '../../../src/migrations/persons/turn.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { endTurn, openTurn } from '../../../src/state/ledger/turns.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 

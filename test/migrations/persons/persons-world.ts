@@ -22,7 +22,9 @@ import type { WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queu
 import type { Control } from '../../../src/state/control.ts';
 import { loadLatestEpochNumber, openEpoch } from '../../../src/state/epochs.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
-import { LEDGERS, layout, toFactsKey } from '../../../src/state/keys.ts';
+import { LEDGERS } from '../../../src/state/keys/ledger.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
+import { toFactsKey } from '../../../src/state/keys/parts.ts';
 import { type SharedDevices, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { createMigration, loadMigration } from '../../../src/state/migrations.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';

@@ -6,7 +6,9 @@ import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { BUCKETS } from '../../../src/state/bucket.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
+import { toRangeKey } from '../../../src/state/keys/turn.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
 

@@ -5,7 +5,7 @@ import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-
 import { createRecord, loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resumeMigration } from '../../../src/migrations/start.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
 
 /** `rm` of a migration whose persons another process begins to send at that moment. */

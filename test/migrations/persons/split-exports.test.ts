@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import type { SharedDevices } from '../../../src/state/ledger/ledger.ts';
 import { createPersonsWorld, type PersonsWorld, type Stated } from './persons-world.ts';
 import {

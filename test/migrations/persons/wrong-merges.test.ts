@@ -8,7 +8,7 @@ import { removeMigration } from '../../../src/migrations/remove/remove-migration
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
-import { ledgerLayout } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
 import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { planMigration } from '../../../src/migrations/plan.ts';
-import { toPlanAliveKey, toPlanPrefix, toPlanRunPrefix } from '../../../src/state/keys.ts';
+import { toPlanAliveKey, toPlanPrefix, toPlanRunPrefix } from '../../../src/state/keys/plan.ts';
 import { line, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
 
 let lab: MigrationLab;

@@ -7,7 +7,7 @@ import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { type RunOptions, resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { verifyMigration } from '../../../src/migrations/verify/verify.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { countStored } from '../../support/count-stored.ts';
 import {
   importing,

@@ -6,7 +6,7 @@ import { loadReport } from '../../../src/migrations/report.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { listSlices } from '../../../src/state/migrations.ts';
 import { importing, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
 import {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findReportKey } from '../../../src/migrations/report/report.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { openEpoch } from '../../../src/state/epochs.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { removeOfOlderEpochs } from '../../../src/state/numbered.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 

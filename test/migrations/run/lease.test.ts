@@ -17,7 +17,7 @@ import { migrationKey, mirrorControl } from '../../../src/state/checkpoints.ts';
 import { loadControl, loadNewestControl } from '../../../src/state/control.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { loadEpoch, openEpoch } from '../../../src/state/epochs.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { createMigration, type MigrationRecord } from '../../../src/state/migrations.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';

@@ -13,7 +13,8 @@ import type { QueuedWork, WorkEvent, WorkQueue } from '../../../src/migrations/r
 import { emptyTally } from '../../../src/pipeline/tally.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
-import { layout, toRangeKey } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
+import { toRangeKey } from '../../../src/state/keys/turn.ts';
 import { loadTurns, openTurn } from '../../../src/state/ledger/turns.ts';
 import { createMigration } from '../../../src/state/migrations.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';

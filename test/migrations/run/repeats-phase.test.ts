@@ -18,7 +18,7 @@ import { importPart } from '../../../src/pipeline/import-part.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
 import { createEventId } from '../../../src/sources/mapping/event-id.ts';
 import type { Checkpoints } from '../../../src/state/checkpoints.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { createMigration, type MigrationRecord } from '../../../src/state/migrations.ts';
 import { createPartStore } from '../../../src/state/part-store.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';

@@ -25,7 +25,7 @@ import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { startRuntimeSchedules } from '../../../src/runtime/queues.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { loadLatestEpochNumber } from '../../../src/state/epochs.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { loadMigration } from '../../../src/state/migrations.ts';
 import { loadLastRun } from '../../../src/state/schedules/runs.ts';
 import {

@@ -456,7 +456,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'PF1',
     what: 'two full plans of one name share their working data',
-    file: 'src/state/keys.ts',
+    file: 'src/state/keys/plan.ts',
     edits: [['`${toPlanPrefix(name)}${run}/`', '`${toPlanPrefix(name)}${run.slice(0, 0)}`']],
     tests: ['test/migrations/plan/plans-at-once.test.ts'],
   },

@@ -330,7 +330,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'ZS2',
     what: 'frames are not named by their content',
-    file: 'src/state/keys.ts',
+    file: 'src/state/keys/parts.ts',
     edits: [['.${sha256.slice(0, 16)}${BODY_ENDS[packing]}', '.${sha256.slice(0, 0)}${BODY_ENDS[packing]}']],
     tests: ['test/pipeline/stage/two-at-once.test.ts'],
   },

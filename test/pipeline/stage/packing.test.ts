@@ -10,7 +10,7 @@ import { planSpace } from '../../../src/pipeline/stage/plan-space.ts';
 import { toGroup } from '../../../src/pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { partKeys } from '../../../src/state/keys.ts';
+import { partKeys } from '../../../src/state/keys/parts.ts';
 import { loadFrames, loadPart, loadPartDescription } from '../../../src/state/parts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { memorySlice } from '../../sources/formats/memory-file.ts';

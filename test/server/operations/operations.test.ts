@@ -13,7 +13,7 @@ import type { Db } from '../../../src/server/database/db.ts';
 import { createFormToken, listActions } from '../../../src/server/operations/actions.ts';
 import type { OperationsDeps } from '../../../src/server/operations/routes.ts';
 import { loadControl } from '../../../src/state/control.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { createMigration } from '../../../src/state/migrations.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { parseExposition } from '../../support/exposition.ts';

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createPace } from '../../../src/lib/async/pace.ts';
 import { FencedOutError, SourceError } from '../../../src/lib/errors.ts';
 import { getBucket } from '../../../src/state/bucket.ts';
-import { ledgerLayout } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
 import { createKeyedHash, HASH_BYTES } from '../../../src/state/ledger/keyed-hash.ts';
 import { clearLedgerTable, createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
 import { RecordTable } from '../../../src/state/ledger/record-table.ts';

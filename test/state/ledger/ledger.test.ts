@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { ledgerLayout } from '../../../src/state/keys.ts';
+import { ledgerLayout } from '../../../src/state/keys/ledger.ts';
 import {
   findLedger,
   forgetLedger,

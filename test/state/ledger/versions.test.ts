@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
-import { type LedgerTable, ledgerLayout } from '../../../src/state/keys.ts';
+import { type LedgerTable, ledgerLayout } from '../../../src/state/keys/ledger.ts';
 import { type Ledger, openLedger } from '../../../src/state/ledger/ledger.ts';
 import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
 import { loadTurnDocument, openTurn } from '../../../src/state/ledger/turns.ts';

@@ -1,6 +1,6 @@
 import type { Staging } from '../../../contract/staging.ts';
 import { loadIfWhole } from '../../../state/document.ts';
-import { layout } from '../../../state/keys.ts';
+import { layout } from '../../../state/keys/migration.ts';
 import { loadTurnDocument, loadTurns } from '../../../state/ledger/turns.ts';
 import { turnPlan } from '../turn.ts';
 import type { TurnOf } from './on-wire.ts';
