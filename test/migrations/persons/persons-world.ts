@@ -16,7 +16,7 @@ import {
   resolveRange,
 } from '../../../src/migrations/persons/ranges.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
-import { sendPersons } from '../../../src/migrations/run/persons-phase.ts';
+import { sendPersons } from '../../../src/migrations/run/persons/send-persons.ts';
 import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import type { WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queue.ts';
 import type { Control } from '../../../src/state/control.ts';

@@ -109,7 +109,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG13',
     what: 'a refusal that was accepted and taken back is sent again after a crash',
-    file: 'src/migrations/run/persons-phase.ts',
+    file: 'src/migrations/run/persons/run-turn.ts',
     edits: [[' || (await listEndedEpochs(staging, record.name)).has(turn)', '']],
     tests: REFUSED,
   },
@@ -203,14 +203,14 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG37',
     what: 'a release that goes on without one of its migrations',
-    file: 'src/migrations/run/persons-phase.ts',
+    file: 'src/migrations/run/persons/send-persons.ts',
     edits: [['  await assertNoneRemoved(run);\n', '']],
     tests: ['test/migrations/persons/removed-held.test.ts'],
   },
   {
     id: 'LG91',
     what: 'a turn continued although its ledger has forgotten since',
-    file: 'src/migrations/run/find-turn.ts',
+    file: 'src/migrations/run/persons/find-turn.ts',
     edits: [['hashes === undefined ? !ledger.isForgotten : hashes === digestKey(ledger)', "hashes !== ''"]],
     tests: ['test/migrations/persons/forgotten-turns.test.ts'],
   },
@@ -224,7 +224,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG90',
     what: 'a release that was cut off at its end taken for whole',
-    file: 'src/migrations/run/persons-phase.ts',
+    file: 'src/migrations/run/persons/prepare-ledger.ts',
     edits: [['if (name !== record.name && (await loadPersons(staging, name)).isHeld) return false;', '']],
     tests: ['test/migrations/persons/released-together.test.ts'],
   },
@@ -420,7 +420,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LC6',
     what: 'persons sent while a request of another turn is on the wire',
-    file: 'src/migrations/run/persons-phase.ts',
+    file: 'src/migrations/run/persons/run-turn.ts',
     edits: [["    if (job === 'merge-people') await waitForOthers(run, lock, ledger, self);\n", '']],
     tests: WIRE,
   },
@@ -455,7 +455,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LB1',
     what: 'exports that are released together decided by what each of them noted',
-    file: 'src/migrations/run/persons-phase.ts',
+    file: 'src/migrations/run/persons/prepare-ledger.ts',
     edits: [['  await emptyForRelease(run, ledger);\n', '']],
     tests: TOGETHER,
   },
@@ -489,9 +489,9 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LC10',
     what: 'jobs of a new turn under the ids of those before, which a queue may keep',
-    file: 'src/migrations/run/persons-ranges.ts',
+    file: 'src/migrations/run/persons/ranges.ts',
     edits: [['id: `t${turn}-${each.id}`', 'id: each.id']],
-    tests: ['test/migrations/run/persons-phase.test.ts'],
+    tests: ['test/migrations/run/persons/send-persons.test.ts'],
   },
   {
     id: 'LC5',

@@ -16,7 +16,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'U12',
     what: 'folding though resolving failed',
-    file: 'src/migrations/run/persons-phase.ts',
+    file: 'src/migrations/run/persons/run-turn.ts',
     edits: [['    if (failures.length > 0) return failures;\n', '']],
     tests: ['test/migrations/run'],
   },

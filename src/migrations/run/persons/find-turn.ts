@@ -1,25 +1,15 @@
-import type { Staging } from '../../contract/staging.ts';
-import type { BucketRange } from '../../identity/load-folds.ts';
-import { layout } from '../../state/keys/migration.ts';
-import { type SendStep, type TurnKeys, toRangeKey } from '../../state/keys/turn.ts';
-import type { Ledger } from '../../state/ledger/ledger.ts';
-import { loadTurnDocument, loadTurns, openTurn } from '../../state/ledger/turns.ts';
-import { digestKey, saveVersions } from '../../state/ledger/versions.ts';
-import { type Attempts, loadAttempts } from '../persons/attempts.ts';
-import { dropDamaged } from '../persons/drop-damaged.ts';
-import { listEndedEpochs, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
-import type { PersonsRun } from './persons-phase.ts';
-import { countRanges, cutRanges } from './persons-ranges.ts';
-
-/** The facts that a turn is about. */
-export interface Facts {
-  /** Migrations that they are of. */
-  readonly of: readonly string[];
-  readonly fingerprints: ReadonlyMap<string, string>;
-  /** How many receipts each of them has. */
-  readonly receipts: readonly number[];
-  readonly bytes: number;
-}
+import type { Staging } from '../../../contract/staging.ts';
+import type { BucketRange } from '../../../identity/load-folds.ts';
+import { layout } from '../../../state/keys/migration.ts';
+import { type SendStep, type TurnKeys, toRangeKey } from '../../../state/keys/turn.ts';
+import type { Ledger } from '../../../state/ledger/ledger.ts';
+import { loadTurnDocument, loadTurns, openTurn } from '../../../state/ledger/turns.ts';
+import { digestKey, saveVersions } from '../../../state/ledger/versions.ts';
+import { type Attempts, loadAttempts } from '../../persons/attempts.ts';
+import { dropDamaged } from '../../persons/drop-damaged.ts';
+import { listEndedEpochs, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../../persons/turn.ts';
+import type { Facts, PersonsRun } from './persons-run.ts';
+import { countRanges, cutRanges } from './ranges.ts';
 
 /**
  * The turn that this migration began last, where nobody has entered anything into the ledger since, the facts are the

@@ -1,10 +1,10 @@
-import type { BucketRange } from '../../identity/load-folds.ts';
-import { BUCKETS } from '../../state/bucket.ts';
-import { toRangeId } from '../../state/keys/turn.ts';
-import type { LedgerLock } from '../persons/lock/ledger-lock.ts';
-import type { EpochRun } from './import-phase.ts';
-import { type Failure, runScheduler } from './scheduler.ts';
-import type { Work } from './work-queue.ts';
+import type { BucketRange } from '../../../identity/load-folds.ts';
+import { BUCKETS } from '../../../state/bucket.ts';
+import { toRangeId } from '../../../state/keys/turn.ts';
+import type { LedgerLock } from '../../persons/lock/ledger-lock.ts';
+import type { EpochRun } from '../import-phase.ts';
+import { type Failure, runScheduler } from '../scheduler.ts';
+import type { Work } from '../work-queue.ts';
 
 /** Text of identity facts that one job folds, in bytes, before their buckets are split among several. */
 const RANGE_BYTES = 64 * 1024 * 1024;
