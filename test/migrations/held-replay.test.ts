@@ -59,3 +59,58 @@ it('is refused before it begins where its persons could not be sent together wit
   });
   expect(await replay({ people: { overwrite: true } }, true)).toMatchObject({ kind: 'finished' });
 });
+
+/** `failAbove` holds them, as no manifest says that they are held. Of the columns `uu` and `dd` the first map knows nothing. */
+const OTHER_COLUMNS = {
+  ...HELD,
+  persons: 'send',
+  rejects: { failAbove: '1%' },
+};
+const corrected = (name: string) => {
+  const mapping = { ...HELD.source.mapping, distinctId: { column: 'uu' }, anonymousId: { column: 'dd' } };
+  return { ...OTHER_COLUMNS, source: { ...HELD.source, from: `${name}/*.json`, mapping } };
+};
+const other = (n: string, user: string) =>
+  JSON.stringify({ e: 'counted', uu: user, dd: `device-${n}`, t: '2024-02-03T04:05:06Z', n });
+
+/** Imports a record that a second map reads, and one that nobody can read and that names another user of its device. */
+async function importUnread(name: string, lines: readonly string[]) {
+  const manifest = { ...OTHER_COLUMNS, source: { ...HELD.source, from: `${name}/*.json` } };
+  const loaded = await lab.writeManifest(name, manifest);
+  lab.writeFile(name, 'a.json', [...lines, other(name, 'ada'), other(name, 'bob').slice(0, -1)]);
+  expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({
+    kind: 'rejects_above_threshold',
+    report: { byReason: { no_identity: 1, unreadable: 1 } },
+  });
+  const replay = async (of: string, more: object, reason?: string) =>
+    replayRejects(lab.runtime, of, { loaded: await lab.writeManifest(name, more), reason }, importing());
+  return { manifest, replay };
+}
+
+it('holds its persons where the replay that it is of had nothing to hold', async () => {
+  const { manifest, replay } = await importUnread('chain', [record('chain', '2024-02-03T04:05:06Z')]);
+  await replay('chain', { ...manifest, rejects: { failAbove: '100%' } }, 'no_identity');
+  expect(await replay('chain.replay-1', corrected('chain'))).toMatchObject({
+    kind: 'finished',
+    report: { counts: { delivered: 1 }, people: { held: true, pairs: 0 } },
+  });
+  const release =
+    (await findHeld(lab.runtime.staging, { kind: 'names', names: ['chain'] })) ??
+    expect.fail('nothing is held');
+  expect(release.names).toEqual(['chain', 'chain.replay-1.replay-1']);
+});
+
+it('holds its persons where its migration rejected too much and knows nobody', async () => {
+  const { replay } = await importUnread('nobody', []);
+  expect(await replay('nobody', corrected('nobody'), 'no_identity')).toMatchObject({
+    kind: 'finished',
+    report: { counts: { delivered: 1 }, people: { held: true, pairs: 0 } },
+  });
+  const release =
+    (await findHeld(lab.runtime.staging, { kind: 'names', names: ['nobody'] })) ??
+    expect.fail('nothing is held');
+  expect(release).toMatchObject({ names: ['nobody.replay-1'], without: ['nobody'] });
+  expect(await sendHeldPersons(lab.runtime, release, importing())).toMatchObject({
+    report: { people: { pairs: 1 } },
+  });
+});

@@ -10,13 +10,14 @@ import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import type { EpochOpening } from '../../state/epochs.ts';
 import { layout } from '../../state/keys/migration.ts';
-import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { removeOfOlderEpochs } from '../../state/numbered.ts';
 import { keepProgressNote, loadProgressNote, type Progress } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import type { MigrationQueue } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
 import type { VolumeRule } from '../preflight.ts';
+import { isHeldWithOrigin } from '../rejects/held-with-origin.ts';
 import { buildReport } from '../report/build-report.ts';
 import { loadBooks } from '../report/load-books.ts';
 import type { Report } from '../report/report.ts';
@@ -193,8 +194,7 @@ async function runEpoch(
     const repeats = await foldRepeats(run);
     board.setPhase('people');
     const { counts } = buildReport({ ...books, repeats, failures: [], isOver: true });
-    const hold =
-      run.persons.hold || deps.tooManyRejects(counts) || (await isHeldWithOriginal(staging, record));
+    const hold = run.persons.hold || deps.tooManyRejects(counts) || (await isHeldWithOrigin(staging, record));
     failures.push(...(await sendPersons({ ...run, persons: { ...run.persons, hold } })));
     const persons = failures.length === 0 ? { persons: await loadPersons(staging, record.name) } : {};
     return buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
@@ -212,20 +212,6 @@ async function runEpoch(
     await settleWithin(Promise.allSettled(forgotten), FORGET_WITHIN_MS);
   }
   return { report, failures };
-}
-
-/**
- * Whether a replay is of a migration that holds its persons: those of both are sent together, as other rejects may forbid
- * what this one would merge, and older values would come first.
- */
-async function isHeldWithOriginal(
-  staging: Staging,
-  { replays, replaysId }: MigrationRecord,
-): Promise<boolean> {
-  if (replays === undefined) return false;
-  const original = await loadMigration(staging, replays);
-  if (!original || (replaysId ?? original.id) !== original.id) return false;
-  return (await loadPersons(staging, replays)).isHeld;
 }
 
 /** Parts that a run before this one was at, and how far it was. */

@@ -61,7 +61,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'HELD-2',
     what: 'a replay sends its persons although its migration holds them',
     file: 'src/migrations/run/run-migration.ts',
-    edits: [[' || (await isHeldWithOriginal(staging, record))', '']],
+    edits: [[' || (await isHeldWithOrigin(staging, record))', '']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
@@ -70,6 +70,20 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/send-held.ts',
     edits: [['.isHeld) all.add(other)', '.isHeld) all.delete(other)']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
+    id: 'HELD-4',
+    what: 'a replay of a replay sends its persons although the first migration holds them',
+    file: 'src/migrations/rejects/held-with-origin.ts',
+    edits: [['origin = await loadOrigin(staging, origin))', 'origin = undefined)']],
+    tests: ['test/migrations/held-replay.test.ts'],
+  },
+  {
+    id: 'HELD-5',
+    what: 'a replay sends its persons although its migration rejected too much and knew nobody',
+    file: 'src/migrations/rejects/held-with-origin.ts',
+    edits: [['tooManyRejects(manifest.rejects.failAbove, report.counts)', 'false']],
+    tests: ['test/migrations/held-replay.test.ts'],
   },
   {
     id: 'SCOPE-1',
