@@ -75,7 +75,7 @@ export const backoffMs = (attemptsMade: number) =>
  * Version of what processes of one fleet must agree on: payloads, and what jobs read and write in staging. A release
  * that changes either increases it. Workers of another version then do not see its jobs; they would fail them.
  */
-const JOBS_VERSION = 3;
+const JOBS_VERSION = 4;
 
 /** One hash tag for all queues: scripts over several keys work on a cluster. */
 export const QUEUE_PREFIX = `{bh}:jobs-${JOBS_VERSION}`;

@@ -127,7 +127,7 @@ const createManifestObject = (types: SourceTypes) =>
     window: windowBlock
       .exactOptional()
       .describe(
-        'Only events of this time are imported, by their own time: history ends where live tracking began. Records outside are counted as skipped (before_window, after_window), and say nothing about persons.',
+        'Only events of this time are imported, by their own time: history ends where live tracking began. Records outside are counted as skipped (before_window, after_window), and nothing that they say about persons is sent; a device that others used in them is merged into nobody.',
       ),
     stamps: z
       .strictObject({

@@ -1,4 +1,5 @@
 import type { Heard } from '../contract/heard.ts';
+import { joinTimes } from '../contract/heard-time.ts';
 import type { IdentityFact, JoinFact, RenameFact, Seen } from '../contract/identity-fact.ts';
 import type { BucketLines } from '../state/facts/bucket-lines.ts';
 import {
@@ -56,7 +57,7 @@ export class FactFold {
     const month = toMonth(time);
     const member = this.#id(id).findMember(id, person, time);
     if (isUser) member.isUser = true;
-    if (time < member.time) member.time = time;
+    member.time = joinTimes(member.time, time);
     if (isEvent && member.month !== month) {
       if (member.month !== NO_MONTH) {
         member.others ??= new Set();
@@ -257,7 +258,8 @@ function addPair(known: KnownId, kind: PairKind, userId: string, time: string): 
     return true;
   }
   const first = users.get(userId);
-  if (first === undefined || time < first) users.set(userId, time);
+  const joined = first === undefined ? time : joinTimes(first, time);
+  if (joined !== first) users.set(userId, joined);
   return first === undefined;
 }
 

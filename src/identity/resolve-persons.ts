@@ -1,4 +1,4 @@
-import { HEARD_TIME } from '../contract/heard.ts';
+import { isHeardTime, joinTimes, toCountedTime } from '../contract/heard-time.ts';
 import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
 import { type StoredActivity, toGroupId } from '../state/facts/fact-line.ts';
@@ -210,7 +210,7 @@ function findUsers(
   const all = new Map<string, string>();
   const add = (users: Map<string, string>, user: string, time: string) => {
     const known = users.get(user);
-    if (user !== id && (known === undefined || time < known)) users.set(user, time);
+    if (user !== id) users.set(user, known === undefined ? time : joinTimes(known, time));
   };
   const paired = new Map<string, string>();
   let names: ReadonlySet<string> = named ?? NO_NAMES;
@@ -292,7 +292,7 @@ function decide(
     perhaps,
     of: (person ?? key).toString('hex'),
     isJunk: false,
-    user: chosen && { id: chosen[0], time: toTime(chosen[1]) },
+    user: chosen && { id: chosen[0], time: toTime(toCountedTime(chosen[1])) },
     unmerged,
     floorMs: entry.newestMs,
     isShared: entry.isShared,
@@ -330,7 +330,7 @@ function enter(
     {
       users: inOrder.users.map(([user]) => hash.id(user)),
       hasTooMany,
-      isHeard: users.every(([, time]) => time === HEARD_TIME),
+      isHeard: users.every(([, time]) => isHeardTime(time)),
       areAll: inOrder.areAll && !(doubted.size > 0 && users.some(([user]) => doubted.has(user))),
       isUser,
       isRenamed,

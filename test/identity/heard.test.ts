@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HEARD_TIME } from '../../src/contract/heard.ts';
+import { HEARD_TIME } from '../../src/contract/heard-time.ts';
 import type { PairFact } from '../../src/contract/identity-fact.ts';
 import { UNKNOWN_ID } from '../../src/identity/merges/id-entry.ts';
 import { decideMerge } from '../../src/identity/merges/merge-decision.ts';

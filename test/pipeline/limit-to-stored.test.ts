@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TargetEvent } from '../../src/contract/event.ts';
-import { HEARD_TIME } from '../../src/contract/heard.ts';
+import { HEARD_TIME } from '../../src/contract/heard-time.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
 import { toLatest } from '../../src/deliver/not-stored.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TargetEvent } from '../../src/contract/event.ts';
+import { HEARD_TIME, toHeardTime } from '../../src/contract/heard-time.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
 import { limitToWindow, type Window } from '../../src/pipeline/limit-to-window.ts';
@@ -17,6 +18,8 @@ const at = (timestamp: string, event = 'Signed up'): TargetEvent => ({
   properties: { distinct_id: 'ann' },
 });
 const pair = (time: string): IdentityFact => ({ kind: 'pair', anonId: 'd', userId: 'ann', time });
+/** What is left of such a pair outside. */
+const heardAt = (time: string) => ({ userIds: ['ann'], facts: [pair(toHeardTime(time))], seen: [] });
 const limit = (outcome: MapOutcome, window: Window = { from: FROM, until: UNTIL }) =>
   limitToWindow(() => outcome, window)({});
 
@@ -32,6 +35,7 @@ describe('a record with one event', () => {
     if (outcome.kind === 'rejected') throw new Error('no reject was expected');
     expect(outcome.facts).toHaveLength(came === 'mapped' ? 1 : 0);
     expect(outcome.userId).toBe(came === 'mapped' ? 'ann' : undefined);
+    expect(outcome.heard).toEqual(came === 'mapped' ? undefined : heardAt(time));
   });
 
   test('that is outside is counted under its own day and name', () => {
@@ -54,6 +58,7 @@ describe('a record with one event', () => {
 test('of several events those inside are left, and none of them skips the record', () => {
   const kept = limit(mapped([at(BEFORE), at(FROM), at(UNTIL)], [pair(BEFORE)]));
   expect(kept).toMatchObject({ kind: 'mapped', events: [at(FROM)], facts: [] });
+  expect(kept.heard).toEqual({ ...heardAt(BEFORE), userIds: [] });
   expect(limit(mapped([at(BEFORE), at(UNTIL)]))).toMatchObject({ kind: 'skipped', reason: 'before_window' });
 });
 
@@ -63,6 +68,7 @@ test('a record that only feeds persons is outside with its facts', () => {
     reason: 'before_window',
     facts: [],
     of: { timestamp: BEFORE },
+    heard: heardAt(BEFORE),
   });
   expect(limit(skipped('feeds_people', [pair(UNTIL)]))).toMatchObject({ reason: 'after_window' });
   const inside = skipped('feeds_people', [pair(FROM)], 'ann');
@@ -71,11 +77,28 @@ test('a record that only feeds persons is outside with its facts', () => {
   expect(limit(timeless)).toBe(timeless);
 });
 
-test('what a record without facts says of the persons of the vendor is left out where it is outside', () => {
+test('what a record without facts says of the persons of the vendor is only heard where it is outside', () => {
   const seen = (time: string) => ({ person: '1', id: 'd', isUser: false, time });
   const marker = (time: string) => skipped('session_marker', [], undefined, seen(time));
-  expect(limit(marker(BEFORE))).toMatchObject({ reason: 'session_marker', seen: undefined });
+  expect(limit(marker(BEFORE))).toMatchObject({
+    reason: 'session_marker',
+    seen: undefined,
+    heard: { seen: [seen(toHeardTime(BEFORE))] },
+  });
   expect(limit(marker(FROM))).toMatchObject({ seen: seen(FROM) });
+});
+
+test('properties of what is outside are not heard, and new names of users are', () => {
+  const facts: IdentityFact[] = [
+    { kind: 'person', distinctId: 'ann', time: BEFORE, set: { plan: 'old' } },
+    { kind: 'group', groupType: 'company', groupKey: 'acme', time: BEFORE, set: { plan: 'old' } },
+    pair(BEFORE),
+    { kind: 'rename', from: 'd', to: 'ann', time: BEFORE },
+  ];
+  expect(limit(mapped([at(BEFORE)], facts, 'ann')).heard).toEqual({
+    ...heardAt(BEFORE),
+    facts: [pair(toHeardTime(BEFORE)), { kind: 'rename', from: 'd', to: 'ann', time: HEARD_TIME }],
+  });
 });
 
 test('a window may have one end alone, and a reject stays one', () => {

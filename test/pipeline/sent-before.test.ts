@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HEARD_TIME } from '../../src/contract/heard.ts';
+import { HEARD_TIME } from '../../src/contract/heard-time.ts';
 import { mapped } from '../../src/contract/outcome.ts';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
 import { hashKey, KEY_WORDS } from '../../src/pipeline/event-hash.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HEARD_TIME } from '../../src/contract/heard.ts';
+import { HEARD_TIME } from '../../src/contract/heard-time.ts';
 import { createMapper } from './create-mapper.ts';
 
 /** What records say about who is who whose facts do not count: it keeps a device of several users apart (I11). */

@@ -1,3 +1,4 @@
+import { isHeardTime } from '../../contract/heard-time.ts';
 import { isJunkId } from '../../sources/mapping/identity.ts';
 import { getBucket, getOrder } from '../../state/bucket.ts';
 import type { StoredFact } from '../../state/facts/fact-line.ts';
@@ -17,7 +18,7 @@ export type Accepted = Map<string, { to: string; time: string }>;
 /**
  * An id that is no user is merged as any other; a user is renamed where nothing else is known of it than that one
  * new id, and where nothing can have been merged into it before. Of a chain of names the last one counts; a circle
- * names nobody.
+ * names nobody, and neither does a chain through a name that is only heard.
  */
 export async function acceptRenames(context: Context, people: PersonsTally): Promise<Accepted> {
   const accepted: Accepted = new Map();
@@ -77,7 +78,7 @@ async function addRenames(
   }
 }
 
-/** The last name of each; none of those in a circle, or that lead to one. */
+/** The last name of each; none of those in a circle, with a name that is only heard, or that lead to one of these. */
 function findRoots(accepted: Accepted): ReadonlyMap<string, string> {
   const roots = new Map<string, string | undefined>();
   for (const from of accepted.keys()) {
@@ -92,6 +93,7 @@ function findRoots(accepted: Accepted): ReadonlyMap<string, string> {
       }
       if (onPath.has(at)) break;
       const next = accepted.get(at);
+      if (next && isHeardTime(next.time)) break;
       if (!next) {
         root = at;
         break;

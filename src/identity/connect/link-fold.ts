@@ -1,3 +1,4 @@
+import { joinTimes } from '../../contract/heard-time.ts';
 import { cutPersonOf } from '../../contract/identity-fact.ts';
 import type { StoredFact, StoredMember } from '../../state/facts/fact-line.ts';
 
@@ -52,7 +53,7 @@ export class LinkFold {
     const known = ids.get(member.id);
     if (member.isUser && known === undefined && ids.size >= USERS_KEPT) return;
     if (known === undefined) this.#weight += ENTRY_BYTES;
-    if (known === undefined || member.time < known) ids.set(member.id, member.time);
+    ids.set(member.id, known === undefined ? member.time : joinTimes(known, member.time));
   }
 
   *list(): Generator<Link> {

@@ -1,4 +1,4 @@
-import { HEARD_TIME } from '../../contract/heard.ts';
+import { isHeardTime, joinTimes, toHeardTime } from '../../contract/heard-time.ts';
 import { cutPersonOf } from '../../contract/identity-fact.ts';
 import type { FactsIndex } from '../../contract/progress.ts';
 import { isJunkId } from '../../sources/mapping/identity.ts';
@@ -84,6 +84,11 @@ export async function pairMembers(
       const isTouched = isOwn || joinedHere.has(cutPersonOf(name)[0]);
       if (!isTouched && !mayBeOne) return;
       countActive(people, 'vendor', months);
+      /** Of a person whose records are all only heard, such as those outside a window, a report says nothing. */
+      const report = (...unmerged: Parameters<typeof toApart>) => {
+        const isOnlyHeard = [users, others, waiting].every((ids) => areHeard(ids));
+        if (!isOnlyHeard) addUnmerged(people, toApart(...unmerged));
+      };
       const key = ledger.hash.group(toVendorId(name));
       const table = open.get(key[0] ?? 0);
       const hashes = [...known.keys()].map((id) => ledger.hash.id(id));
@@ -106,8 +111,7 @@ export async function pairMembers(
       // By facts that are gone it may have had a user under an earlier name, which others contradict.
       if (isJoinedUnknown(name) || (isByName && removedJoins)) {
         place(undefined);
-        if (others.size > 0)
-          addUnmerged(people, toApart('removed_person', name, user === undefined ? others : known));
+        if (others.size > 0) report('removed_person', name, user === undefined ? others : known);
         return;
       }
       if (isShared) {
@@ -115,7 +119,7 @@ export async function pairMembers(
         // only facts say which are gone, nobody would know it then.
         const areGone = isRemoving || (removedJoins !== undefined && known.size < 2);
         if (areGone || (!isAll && (isByName || mayBeOne))) place(undefined);
-        if (user !== undefined && isTouched) addUnmerged(people, toApart('several_users', name, known));
+        if (user !== undefined && isTouched) report('several_users', name, known);
         return;
       }
       // By what was known before, nobody may have known its user.
@@ -124,21 +128,21 @@ export async function pairMembers(
       if (user === undefined) {
         const all = waiting.size === 0 ? others : new Map([...waiting, ...others]);
         // The ledger knows its user by hash alone: the facts that named it were removed.
-        if (only && isOwn && others.size > 0) addUnmerged(people, toApart('removed_person', name, others));
-        else if (all.size > 1) addUnmerged(people, toApart('no_user', name, all));
+        if (only && isOwn && others.size > 0) report('removed_person', name, others);
+        else if (all.size > 1) report('no_user', name, all);
         return;
       }
       // The ledger has hashes of devices that were seen with the person before its user was: the facts were removed.
       if (removedJoins && devices && !areAllNames(hashDevices(), devices))
-        addUnmerged(people, toApart('removed_person', name, known));
+        report('removed_person', name, known);
       if (earlier.length > 0) {
         const hash = ledger.hash.id(JSON.stringify(earlier)).toString('hex');
         for (const id of new Set([...others.keys(), ...waiting.keys()]))
           if (id !== user) facts.write({ kind: 'named', id, name: hash });
       }
       // Of a user that only records name whose facts do not count, nothing is merged.
-      const isHeard = known.get(user) === HEARD_TIME;
-      const toTime = (time: string) => (isHeard ? HEARD_TIME : time);
+      const isHeard = isHeardTime(known.get(user) ?? '');
+      const toTime = (time: string) => (isHeard ? toHeardTime(time) : time);
       for (const [anonId, time] of others)
         if (anonId !== user) facts.write({ kind: 'verdict', anonId, userId: user, time: toTime(time) });
       for (const [anonId, time] of waiting)
@@ -218,7 +222,7 @@ function earliest(ids: ReadonlyMap<string, string>, toId: (id: string) => string
   for (const [one, time] of ids) {
     const id = toId(one);
     const known = all.get(id);
-    if (!isJunkId(id) && (known === undefined || time < known)) all.set(id, time);
+    if (!isJunkId(id)) all.set(id, known === undefined ? time : joinTimes(known, time));
   }
   return all;
 }
@@ -231,4 +235,9 @@ function toApart(
   const earliestFirst = [...ids].map(([one, time]) => `${time} ${one}`).sort();
   const users = earliestFirst.slice(0, USERS_SHOWN).map((text) => text.slice(text.indexOf(' ') + 1));
   return { reason, id, users, userCount: ids.size };
+}
+
+function areHeard(times: ReadonlyMap<string, string>): boolean {
+  for (const time of times.values()) if (!isHeardTime(time)) return false;
+  return true;
 }

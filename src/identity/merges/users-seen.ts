@@ -1,4 +1,4 @@
-import { HEARD_TIME } from '../../contract/heard.ts';
+import { HEARD_TIME, isHeardTime, toFirstTime } from '../../contract/heard-time.ts';
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
@@ -10,7 +10,7 @@ export type UserSeen = readonly [user: string, time: string];
 export interface UsersInOrder {
   /** The one comes first whose a shared device is; ties are decided by the text of the id. */
   readonly users: readonly UserSeen[];
-  /** They are all that is known, so that the first one is the device's over all facts. */
+  /** They are all that is known, so that the first one is the device's over all facts; and it is not only heard of. */
   readonly areAll: boolean;
   /** It was merged into one of its users, and is, or may be, another one's by all that is known. */
   readonly isOthers: boolean;
@@ -43,7 +43,7 @@ export function orderUsers(
   const learn = (key: Buffer, time: string | undefined) => {
     const read = readMs(table, key);
     const before = read === Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : read;
-    const now = time === undefined ? Number.POSITIVE_INFINITY : Date.parse(time);
+    const now = time === undefined ? Number.POSITIVE_INFINITY : Date.parse(toFirstTime(time));
     if (now < before) writeMs(table, key, now);
     return { before, now, first: Math.min(before, now) };
   };
@@ -65,7 +65,7 @@ export function orderUsers(
   if (policy === 'last') timed.reverse();
   return {
     users: timed.map(({ one }) => one),
-    areAll: count === users.length && !isInDoubt,
+    areAll: count === users.length && !isInDoubt && !isHeardTime(timed[0]?.one[1] ?? ''),
     isOthers: isOthers(),
   };
 

@@ -1,3 +1,5 @@
+import { isHeardTime } from '../../contract/heard-time.ts';
+import type { IdentityFact } from '../../contract/identity-fact.ts';
 import type { MapOutcome } from '../../contract/outcome.ts';
 
 /** What the sample alone says about persons and groups; `plan --full` says what a run would send. */
@@ -15,26 +17,31 @@ export interface SampledPeople {
 
 export function countSampledPeople(outcomes: readonly MapOutcome[]): SampledPeople {
   const ids = new Set<string>();
+  /** By anonymous id, also where they are only heard. */
   const users = new Map<string, Set<string>>();
+  const paired = new Set<string>();
   const withProperties = new Set<string>();
   const groups = new Set<string>();
   for (const outcome of outcomes) {
-    if (outcome.kind === 'rejected') continue;
     if (outcome.kind === 'mapped')
       for (const { properties } of outcome.events) ids.add(properties.distinct_id);
-    for (const fact of outcome.facts) {
-      if (fact.kind === 'pair')
+    const facts = outcome.kind === 'rejected' ? NO_FACTS : outcome.facts;
+    for (const fact of [...facts, ...(outcome.heard?.facts ?? NO_FACTS)]) {
+      if (fact.kind === 'pair') {
         users.set(fact.anonId, (users.get(fact.anonId) ?? new Set()).add(fact.userId));
-      else if (fact.kind === 'person') withProperties.add(fact.distinctId);
+        if (!isHeardTime(fact.time)) paired.add(fact.anonId);
+      } else if (fact.kind === 'person') withProperties.add(fact.distinctId);
       else if (fact.kind === 'group') groups.add(JSON.stringify([fact.groupType, fact.groupKey]));
     }
   }
-  const shared = [...users.values()].filter(({ size }) => size > 1).length;
+  const shared = [...paired].filter((id) => (users.get(id)?.size ?? 0) > 1).length;
   return {
     distinctIds: ids.size,
-    merges: users.size - shared,
+    merges: paired.size - shared,
     shared,
     withProperties: withProperties.size,
     groups: groups.size,
   };
 }
+
+const NO_FACTS: readonly IdentityFact[] = [];

@@ -1,4 +1,5 @@
-import { HEARD_TIME, type Heard, toHeard } from '../../contract/heard.ts';
+import { type Heard, toHeard } from '../../contract/heard.ts';
+import { HEARD_TIME } from '../../contract/heard-time.ts';
 import { type IdentityFact, toPersonOf } from '../../contract/identity-fact.ts';
 import { readField } from '../../lib/json/record-view.ts';
 import { type IdRules, readLongGroupKey, toHeardIds } from '../mapping/distinct-id.ts';

@@ -1,4 +1,5 @@
-import { HEARD_TIME, type Heard, toHeard } from '../../contract/heard.ts';
+import { type Heard, toHeard } from '../../contract/heard.ts';
+import { HEARD_TIME } from '../../contract/heard-time.ts';
 import { cutHeardId } from '../mapping/distinct-id.ts';
 import type { Fields } from '../mapping/table.ts';
 import type { DeclaredMapping } from './options.ts';

@@ -3,8 +3,9 @@ import { pino } from 'pino';
 import { zeroCounts } from '../../../src/contract/counts.ts';
 import type { Deliver } from '../../../src/contract/delivery.ts';
 import type { IdentityFact, Seen } from '../../../src/contract/identity-fact.ts';
+import { type MapOutcome, mapped, skipped } from '../../../src/contract/outcome.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
-import { FactFold } from '../../../src/identity/fact-fold.ts';
+import { addHeard, FactFold } from '../../../src/identity/fact-fold.ts';
 import { FencedOutError, getMessage } from '../../../src/lib/errors.ts';
 import type { OpenMigration } from '../../../src/migrations/open-migrations.ts';
 import { toLedgerDestination } from '../../../src/migrations/persons/ledger-destination.ts';
@@ -19,6 +20,7 @@ import { removeMigration } from '../../../src/migrations/remove/remove-migration
 import { sendPersons } from '../../../src/migrations/run/persons/send-persons.ts';
 import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import type { WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queue.ts';
+import { limitToWindow, type Window } from '../../../src/pipeline/limit-to-window.ts';
 import type { Control } from '../../../src/state/control.ts';
 import { loadLatestEpochNumber, openEpoch } from '../../../src/state/epochs.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
@@ -75,8 +77,8 @@ export interface PersonsWorld {
   hides: (key: string, listing: number) => boolean;
   /** Listings so far. */
   readonly listings: number;
-  /** Begins a migration, or tops it up; nothing about persons is sent. */
-  add(name: string, facts: readonly Stated[]): Promise<void>;
+  /** Begins a migration, or tops it up; nothing about persons is sent. `window`: of the migration. */
+  add(name: string, facts: readonly Stated[], window?: Window): Promise<void>;
   /** Resumes a migration. `releases`: it sends what these hold. */
   send(name: string, options?: SendOptions): Promise<Ended>;
   remove(name: string, options?: { forget?: boolean; kill?: Kill | undefined }): Promise<Ended>;
@@ -216,18 +218,12 @@ export function createPersonsWorld({
     get listings() {
       return listings;
     },
-    async add(name, facts) {
+    async add(name, facts, window = {}) {
       const { staging } = outer;
       if (!(await loadMigration(staging, name))) await begin(staging, name);
       const part = `f-${countParts(name)}`;
       const fold = new FactFold();
-      for (const fact of facts) {
-        if (fact.kind !== 'seen') fold.add(fact);
-        else {
-          fold.addSeen(fact);
-          if (fact.isUser) fold.addUser(fact.id);
-        }
-      }
+      for (const fact of facts) addOutcome(fold, limitToWindow(() => toOutcome(fact), window)({}));
       const key = toFactsKey(`${name}/`, `${part}/1-1`);
       const counts = zeroCounts();
       await createReceipt(staging, name, {
@@ -348,6 +344,22 @@ export function createPersonsWorld({
     });
   };
   return world;
+}
+
+/** Of a record that states one fact. */
+function toOutcome(fact: Stated): MapOutcome {
+  if (fact.kind === 'join') return skipped('merged_ids', [fact]);
+  const event = { event: 'e', uuid: '', timestamp: fact.time, properties: { distinct_id: '' } };
+  if (fact.kind !== 'seen') return mapped([event], [fact]);
+  return mapped([event], [], fact.isUser ? fact.id : undefined, fact);
+}
+
+function addOutcome(fold: FactFold, outcome: MapOutcome): void {
+  if (outcome.kind === 'rejected') throw new Error(outcome.detail);
+  if (outcome.userId !== undefined) fold.addUser(outcome.userId);
+  for (const fact of outcome.facts) fold.add(fact);
+  if (outcome.seen) fold.addSeen(outcome.seen, outcome.kind === 'mapped');
+  if (outcome.heard) addHeard(fold, outcome.heard);
 }
 
 type Call = <T>(work: () => T) => Promise<T>;

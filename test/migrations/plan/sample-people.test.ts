@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toHeard } from '../../../src/contract/heard.ts';
 import { mapped, rejected, skipped } from '../../../src/contract/outcome.ts';
 import { countSampledPeople } from '../../../src/migrations/plan/sample-people.ts';
 import { targetEvent } from './plan-input.ts';
@@ -24,4 +25,19 @@ test('counts different ids, merges, shared devices and groups', () => {
     withProperties: 1,
     groups: 2,
   });
+});
+
+test('counts the users of a device that are only heard, and no device of which nothing else is said', () => {
+  const heard = (anonId: string, userId: string) => ({
+    ...rejected('bad_timestamp', 'soon'),
+    heard: toHeard({ facts: [pair(anonId, userId)] }),
+  });
+  const outcomes = [
+    mapped([by('ada')], [pair('tablet', 'ada')]),
+    mapped([by('ada')], [pair('phone', 'ada')]),
+    heard('tablet', 'bob'),
+    heard('phone', 'ada'),
+    heard('gone', 'ada'),
+  ];
+  expect(countSampledPeople(outcomes)).toMatchObject({ distinctIds: 1, merges: 1, shared: 1 });
 });

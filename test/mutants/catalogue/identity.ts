@@ -33,8 +33,22 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'HEARD-8',
     what: "devices of a vendor's person are merged into a user that only a rejected record names",
     file: 'src/identity/connect/pair-members.ts',
-    edits: [['(isHeard ? HEARD_TIME : time)', '(isHeard ? time : time)']],
+    edits: [['(isHeard ? toHeardTime(time) : time)', '(isHeard ? time : time)']],
     tests: ['test/identity/heard.test.ts'],
+  },
+  {
+    id: 'HEARD-14',
+    what: 'a shared device is merged into the user whose it is, whom only records outside the window name',
+    file: 'src/identity/merges/users-seen.ts',
+    edits: [["&& !isHeardTime(timed[0]?.one[1] ?? '')", '']],
+    tests: ['test/migrations/persons/windows.test.ts'],
+  },
+  {
+    id: 'HEARD-15',
+    what: 'a user is renamed by a name that is only heard',
+    file: 'src/identity/connect/accept-renames.ts',
+    edits: [['if (next && isHeardTime(next.time)) break;', '']],
+    tests: ['test/migrations/persons/windows.test.ts'],
   },
   {
     id: 'E1-MANY',

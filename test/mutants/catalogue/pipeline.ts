@@ -23,6 +23,20 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/pipeline/sent-before.test.ts'],
   },
   {
+    id: 'HEARD-12',
+    what: 'a record outside the window hides who used its device',
+    file: 'src/pipeline/limit-to-window.ts',
+    edits: [['heard: toHeardAtTime(outcome),', '']],
+    tests: ['test/pipeline/limit-to-window.test.ts', 'test/migrations/persons/windows.test.ts'],
+  },
+  {
+    id: 'HEARD-13',
+    what: 'when a user was first seen with a device is forgotten where that is outside the window',
+    file: 'src/pipeline/limit-to-window.ts',
+    edits: [['import { toHeardAtTime }', 'import { toHeard as toHeardAtTime }']],
+    tests: ['test/pipeline/limit-to-window.test.ts', 'test/migrations/persons/windows.test.ts'],
+  },
+  {
     id: 'SN2',
     what: 'what a sleeper staged of a removed migration stays',
     file: 'src/pipeline/stage/stage-own.ts',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HEARD_TIME } from '../../../../src/contract/heard.ts';
+import { HEARD_TIME } from '../../../../src/contract/heard-time.ts';
 import { createMapper } from '../../create-mapper.ts';
 
 /** A record without items has no events, and says of persons and groups what any other says. */
