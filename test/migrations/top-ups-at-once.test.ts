@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestAt } from '../../src/migrations/prepare.ts';
 import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
@@ -112,6 +114,8 @@ describe('two top-ups at once', () => {
 describe('a top-up that slept while its migration was removed and its name given to another one', () => {
   it('adds no files to that one', async () => {
     const { loaded, write } = await finish('name-again');
+    // Of two names that the other migration has as well, no file would be added.
+    lab.writeFile('name-again', 'gone.json', [line('name-again-gone')]);
     const [slept, fallAsleep] = createMoment();
     const [woken, wake] = createMoment();
     write(0, 2);
@@ -128,6 +132,7 @@ describe('a top-up that slept while its migration was removed and its name given
       forget: true,
       resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
     });
+    rmSync(join(loaded.baseDir, 'name-again', 'gone.json'));
     lab.writeFile('name-again', 'x0.json', [line('other-0')]);
     lab.writeFile('name-again', 'x1.json', [line('other-1')]);
     const report = { balanced: true, counts: { read: 5 } };

@@ -292,7 +292,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'REMOVED-5',
     what: 'a device left out whose user only removed facts named, and nobody told',
     file: 'src/identity/connect/pair-members.ts',
-    edits: [['if (only && isOwn && others.size > 0) addUnmerged', 'if (only && isShared) addUnmerged']],
+    edits: [['if (only && isOwn && others.size > 0) report', 'if (only && isShared) report']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
