@@ -9,5 +9,6 @@ export interface CommandContext {
   readonly settings: Settings;
   /** The process's variables. */
   readonly env: Environment;
-  readonly log: Logger;
+  /** With the logger comes a package, which short commands do not need. */
+  readonly openLog: () => Promise<Logger>;
 }

@@ -34,13 +34,15 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
       const terminal = createTerminal({ json, env: process.env });
       // With the schema of settings come a hundred modules, which `--help` does not need.
       const { loadSettings } = await import('../../config/load-settings.ts');
-      const { createLogger } = await import('../lib/logger.ts');
       const settings = loadSettings(process.env);
-      // A log line must not be glued to the status line of a terminal.
-      const log = process.stderr.isTTY
-        ? createLogger(settings.logLevel, { write: (line) => terminal.info(renderLogLine(line)) })
-        : createLogger(settings.logLevel);
-      finish(await command({ terminal, settings, env: process.env, log }, ...(args.slice(0, -1) as A)));
+      const openLog = async () => {
+        const { createLogger } = await import('../lib/logger.ts');
+        // A log line must not be glued to the status line of a terminal.
+        return process.stderr.isTTY
+          ? createLogger(settings.logLevel, { write: (line) => terminal.info(renderLogLine(line)) })
+          : createLogger(settings.logLevel);
+      };
+      finish(await command({ terminal, settings, env: process.env, openLog }, ...(args.slice(0, -1) as A)));
     };
   const command = (name: string, description: string) =>
     program.command(name).description(description).addOption(new Option('--json').hideHelp());

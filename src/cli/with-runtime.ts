@@ -5,10 +5,11 @@ import type { CommandContext } from './context.ts';
 
 /** With the parts of the data folder, which are closed in the end, whatever happens. */
 export async function withRuntime<T>(
-  { settings, env, log }: CommandContext,
+  { settings, env, openLog }: CommandContext,
   api: boolean,
   act: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
+  const log = await openLog();
   if (settings.redisUrl) {
     const eviction = await reachRedis(settings.redisUrl, explainEviction);
     if (eviction !== undefined) log.warn(eviction);

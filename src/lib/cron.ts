@@ -1,7 +1,13 @@
-import { CronExpressionParser } from 'cron-parser';
+import { createRequire } from 'node:module';
 
 /** When the contract has the events of deleted persons deleted: Sundays at 05:00 UTC. */
 export const DELETION_SCHEDULE = '0 5 * * 0';
+
+/**
+ * Settings know schedules, so every command has this file; the package brings a library of time zones, which only
+ * those need that have a schedule.
+ */
+const loadParser = (): typeof import('cron-parser') => createRequire(import.meta.url)('cron-parser');
 
 /** Names of days and months stand for their numbers; what hashes or needs a sixth field is left out. */
 const FIELD = '(?:[\\d*/,?#L-]|sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)+';
@@ -21,6 +27,7 @@ export function nextOccurrence(schedule: string, after: Date, timezone = 'UTC'):
 /** All of them, in order. */
 export function* occurrences(schedule: string, after: Date, timezone = 'UTC'): Generator<Date> {
   if (!FIVE_FIELDS.test(schedule)) return;
+  const { CronExpressionParser } = loadParser();
   try {
     const expression = CronExpressionParser.parse(schedule, { currentDate: after, tz: timezone });
     for (;;) yield expression.next().toDate();

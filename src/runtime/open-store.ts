@@ -1,21 +1,27 @@
 import type { Settings } from '../../config/settings.ts';
-import { findRunningRedis } from '../embedded/supervisor.ts';
 import type { MigrationStore, PlanContext, Webhook } from '../migrations/migration-runtime.ts';
 import { createBucketOpener, openStaging } from './open-staging.ts';
-import { reachRedis } from './reach-redis.ts';
 
-/** For commands that look at migrations and control them: they start no Redis, and use one that runs. */
+/**
+ * For commands that look at migrations and control them: they start no Redis, and use one that runs. Its client is
+ * loaded when it is asked, which `status` does of migrations alone that should be running.
+ */
 export async function openStore(settings: Settings): Promise<MigrationStore> {
   return {
     staging: await openStaging(settings),
     now: () => new Date(),
     webhook: toWebhook(settings),
     async askRedis(ask) {
-      const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
-      return redisUrl === undefined ? undefined : reachRedis(redisUrl, ask);
+      const redisUrl = settings.redisUrl ?? (await findEmbeddedRedis(settings.dataDir));
+      if (redisUrl === undefined) return undefined;
+      const { reachRedis } = await import('./reach-redis.ts');
+      return reachRedis(redisUrl, ask);
     },
   };
 }
+
+const findEmbeddedRedis = async (dataDir: string) =>
+  (await import('../embedded/supervisor.ts')).findRunningRedis(dataDir);
 
 /** For commands that need neither Redis nor a migration. */
 export const createPlanContext = (settings: Settings): PlanContext => ({

@@ -27,6 +27,9 @@ export interface Fence {
 /** All keys of Backhaul share one hash tag, so that scripts over several keys work on a cluster. */
 export const migrationKey = (migrationId: string) => `{bh}:migration:${migrationId}`;
 
+/** Held by the process that runs the migration (`src/migrations/run/lease.ts`). */
+export const leaseKey = (migrationId: string) => `${migrationKey(migrationId)}:producer`;
+
 const MIRROR = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if tonumber(redis.call('HGET', KEYS[1], 'control_number') or '0') >= tonumber(ARGV[2]) then return 0 end

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QUEUE_PREFIX } from '../../jobs/catalog.ts';
-import { leaseKey } from '../../src/migrations/run/lease.ts';
 import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { startMigration } from '../../src/migrations/start.ts';
+import { leaseKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { ALL } from '../support/form.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';

@@ -9,12 +9,11 @@ import { listRejects, showRejects } from '../../src/migrations/rejects/rejects.t
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { loadStoredReport } from '../../src/migrations/report/report.ts';
 import { loadReport } from '../../src/migrations/report.ts';
-import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import type { MigrationStatus } from '../../src/migrations/status/view.ts';
 import { loadStatus, watchStatus } from '../../src/migrations/status/watch.ts';
 import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
-import { migrationKey } from '../../src/state/checkpoints.ts';
+import { leaseKey, migrationKey } from '../../src/state/checkpoints.ts';
 import { layout } from '../../src/state/keys/migration.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';

@@ -28,6 +28,14 @@ it.each(['src/cli/main.ts', ...commands])('%s loads neither the queue nor S3 bef
   expect(HEAVY.filter((name) => packages.has(name))).toEqual([]);
 });
 
+it('status loads no client of Redis, no source, no time zones and no logger', () => {
+  const paths = ['src/cli/main.ts', 'config/load-settings.ts', 'src/cli/commands/status.ts'];
+  const loaded = new Set(paths.flatMap((path) => [...listPackages(join(ROOT, path))]));
+  const unused = ['bowser', 'cron-parser', 'ioredis', 'luxon', 'pino', 'tinyglobby', 'yaml'];
+  expect(unused.filter((name) => loaded.has(name))).toEqual([]);
+  expect(loaded).toContain('zod');
+});
+
 it('finds them where they are imported', () => {
   expect([...listPackages(join(ROOT, 'src/runtime/queues.ts'))]).toContain('bullmq');
   expect([...listPackages(join(ROOT, 'src/state/staging/s3.ts'))]).toContain('@aws-sdk/client-s3');

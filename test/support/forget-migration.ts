@@ -1,7 +1,7 @@
 import { cancelMigration } from '../../src/migrations/control.ts';
 import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
-import { leaseKey } from '../../src/migrations/run/lease.ts';
+import { leaseKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import type { MigrationLab } from './migration-lab.ts';
 

@@ -19,12 +19,12 @@ export const cancel = async (context: CommandContext, name: string): Promise<Exi
 
 /** Where no process runs the migration, this one tells the webhook. */
 async function telling<T>(
-  { settings, log }: CommandContext,
+  { settings, openLog }: CommandContext,
   name: string,
   act: (store: MigrationStore) => Promise<T>,
 ): Promise<T> {
   const store = await openStore(settings);
-  const kept = await keepTelling({ ...store, log }, name);
+  const kept = await keepTelling({ ...store, log: await openLog() }, name);
   try {
     return await act(store);
   } finally {

@@ -17,7 +17,7 @@ const CONTINUE = 'The same command continues the move.';
 
 /** `backhaul database move`: the embedded database goes to a PostgreSQL server; the folder stays as it is. */
 export async function moveToServer(context: CommandContext, options: { to?: string }): Promise<ExitCode> {
-  const { settings, terminal, log } = context;
+  const { settings, terminal, openLog } = context;
   const databaseUrl = options.to ?? settings.databaseUrl;
   if (databaseUrl === undefined || !/^postgres(?:ql)?:\/\//.test(databaseUrl)) {
     throw new ConfigError(
@@ -40,7 +40,7 @@ export async function moveToServer(context: CommandContext, options: { to?: stri
     const tables = await moveEmbedded({
       folder,
       databaseUrl,
-      log,
+      log: await openLog(),
       signal: stop.signal,
       onBegin() {
         if (readDatabaseNote(dataDir)?.kind !== 'server') return;

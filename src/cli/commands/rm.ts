@@ -59,9 +59,10 @@ export async function rm(
 
 /** Removes what finished longer ago than the settings keep it. */
 export async function sweep(context: CommandContext): Promise<void> {
-  const { settings, terminal, log } = context;
+  const { settings, terminal } = context;
   const { keepDays: afterDays } = settings;
   if (afterDays === undefined) return;
+  const log = await context.openLog();
   const options = { afterDays, resolveLedger: createResolver(context), log };
   try {
     for (const name of await sweepFinished(await openStore(settings), options))

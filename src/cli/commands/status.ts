@@ -1,5 +1,4 @@
 import { describeTrouble } from '../../migrations/notify/find-trouble.ts';
-import { listSchedules } from '../../migrations/schedule/schedules.ts';
 import type { MigrationStatus, MigrationView, RunProgress } from '../../migrations/status/view.ts';
 import { loadStatus, loadView, watchStatus } from '../../migrations/status/watch.ts';
 import { openStore } from '../../runtime/open-store.ts';
@@ -19,10 +18,13 @@ export async function status(
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const store = await openStore(settings);
-  const none = async () =>
-    (await listSchedules(store)).length > 0
+  const none = async () => {
+    // With schedules come cron and time zones.
+    const { listSchedules } = await import('../../migrations/schedule/schedules.ts');
+    return (await listSchedules(store)).length > 0
       ? `There are no migrations in ${store.staging.location} yet, but schedules, which start them: ${commandLine(context, 'schedule ls')}`
       : `There are no migrations in ${store.staging.location} yet; "backhaul run <manifest>" starts one (or BACKHAUL_DATA_DIR and BACKHAUL_STAGING name another place).`;
+  };
   const toDocument = (all: readonly MigrationStatus[]) => (name === undefined ? all : all[0]);
 
   if (!options.watch) {

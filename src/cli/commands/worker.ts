@@ -7,10 +7,8 @@ import { createStopSignal, type StopSignal, untilAborted } from '../stop-signal.
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
-export async function worker(
-  { settings, env, terminal, log }: CommandContext,
-  options: { concurrency?: string },
-): Promise<ExitCode> {
+export async function worker(context: CommandContext, options: { concurrency?: string }): Promise<ExitCode> {
+  const { settings, terminal } = context;
   const concurrency =
     options.concurrency === undefined ? settings.workerConcurrency : Number(options.concurrency);
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 64) {
@@ -23,7 +21,7 @@ export async function worker(
   }
   const stop = createStopSignal(terminal);
   try {
-    while ((await work({ settings, env, terminal, log }, concurrency, stop)) === 'join again');
+    while ((await work(context, concurrency, stop)) === 'join again');
     return EXIT.done;
   } finally {
     stop.dispose();
@@ -39,7 +37,8 @@ async function work(
   concurrency: number,
   stop: StopSignal,
 ): Promise<'stopped' | 'join again'> {
-  const { settings, terminal, log } = context;
+  const { settings, terminal } = context;
+  const log = await context.openLog();
   const api = settings.apiUrl !== undefined || (await runsBundledApi(settings.dataDir));
   return withRuntime(context, api, async (runtime) => {
     const health = await startHealthServer(settings, runtime);

@@ -1,3 +1,4 @@
+import { groupDigits } from '../../lib/group-digits.ts';
 import type { RunStatus } from '../../migrations/run/run-status.ts';
 import { cutLine } from '../terminal.ts';
 
@@ -79,7 +80,7 @@ const toShare = (done: number, total: number): number => (total > 0 ? Math.min(1
 
 export const bar = (done: number, total: number): string => `${drawBar(done, total)} ${share(done, total)}`;
 
-export const number = (value: number): string => Math.round(value).toLocaleString('en-US');
+export const number = groupDigits;
 
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

@@ -1,7 +1,9 @@
+import { groupDigits } from '../../lib/group-digits.ts';
+
 /** Numbers and texts as a terminal of 80 columns shows them. */
 export const WIDTH = 80;
 
-export const formatCount = (count: number): string => Math.round(count).toLocaleString('en-US');
+export const formatCount = groupDigits;
 
 /** `1 file`, `1,200 files`. */
 export const counted = (count: number, noun: string): string =>

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
+import { leaseKey, migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { ledgerLayout } from '../../state/keys/ledger.ts';
@@ -20,7 +20,6 @@ import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-fa
 import { loadStoredManifest } from '../prepare.ts';
 import { giveUpAttempts } from '../rejects/attempts.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
-import { leaseKey } from '../run/lease.ts';
 
 export type ResolveLedger = (manifest: Manifest) => LedgerAccess;
 

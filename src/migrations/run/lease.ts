@@ -6,7 +6,7 @@ import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
-import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
+import { leaseKey, migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import {
   addControl,
   type Control,
@@ -110,8 +110,6 @@ export async function readHeldSince(redis: Redis, key: string): Promise<string |
 
 /** Leases of this process. One that has its pid and is not among them is of an earlier process. */
 const ownLeases = new Set<string>();
-
-export const leaseKey = (id: string) => `${migrationKey(id)}:producer`;
 
 const SET_EPOCH = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { findMissingKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
 import type { SourceBlock, SourceSlice } from '../../sources/source.ts';
+import { leaseKey } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
@@ -15,7 +16,6 @@ import {
   prepareMigration,
   StartedMeanwhileError,
 } from '../prepare.ts';
-import { leaseKey } from '../run/lease.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { whileClaimed } from './claim.ts';
 import { type Due, findDue } from './find-due.ts';

@@ -22,9 +22,8 @@ export interface HeatRow {
 export const MAX_ROWS = 30;
 export const MAX_COLUMNS = 24;
 
-const inOrder = new Intl.Collator('en', { numeric: true });
-
 export function toHeatMap(files: readonly FileTotals[]): HeatMap {
+  const inOrder = new Intl.Collator('en', { numeric: true });
   const sorted = [...files].sort((a, b) => inOrder.compare(a.file, b.file));
   const days = [...new Set(files.flatMap(({ byDay }) => [...byDay.keys()]))].sort();
   const groups = split(days, MAX_COLUMNS);

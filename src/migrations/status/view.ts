@@ -1,4 +1,5 @@
 import type { RecordCounts } from '../../contract/progress.ts';
+import { groupDigits } from '../../lib/group-digits.ts';
 import type { HalfImported } from '../../state/archive/imports.ts';
 import type { Control } from '../../state/control.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
@@ -241,7 +242,7 @@ function toRun(note: Progress | undefined): RunProgress | undefined {
 }
 
 const describeBudget = ({ eventsPerMinute }: Progress) =>
-  `the budget of ${(eventsPerMinute ?? 0).toLocaleString('en-US')} events a minute`;
+  `the budget of ${groupDigits(eventsPerMinute ?? 0)} events a minute`;
 
 const pickCounts = ({ read, delivered, skipped, duplicate, rejected }: Progress): RecordCounts => ({
   read,

@@ -10,10 +10,9 @@ import {
   type AcquiringEvent,
   acquireLease,
   ControlError,
-  leaseKey,
   RedisWipedError,
 } from '../../../src/migrations/run/lease.ts';
-import { migrationKey, mirrorControl } from '../../../src/state/checkpoints.ts';
+import { leaseKey, migrationKey, mirrorControl } from '../../../src/state/checkpoints.ts';
 import { loadControl, loadNewestControl } from '../../../src/state/control.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { loadEpoch, openEpoch } from '../../../src/state/epochs.ts';

@@ -8,7 +8,6 @@ import { assertNotRemoved, loadStoredManifest } from '../../../src/migrations/pr
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { sweepFinished } from '../../../src/migrations/remove/sweep.ts';
-import { leaseKey } from '../../../src/migrations/run/lease.ts';
 import { loadCoverage } from '../../../src/migrations/schedule/coverage.ts';
 import { describeWait } from '../../../src/migrations/schedule/describe-wait.ts';
 import { runSchedule } from '../../../src/migrations/schedule/run-schedule.ts';
@@ -24,6 +23,7 @@ import { startMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { startRuntimeSchedules } from '../../../src/runtime/queues.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { leaseKey } from '../../../src/state/checkpoints.ts';
 import { loadLatestEpochNumber } from '../../../src/state/epochs.ts';
 import { layout } from '../../../src/state/keys/migration.ts';
 import { loadMigration } from '../../../src/state/migrations.ts';
