@@ -2,7 +2,8 @@ import type { MappedEvent } from '../contract/event.ts';
 import { toHeard } from '../contract/heard.ts';
 import { toMoment } from '../contract/identity-fact.ts';
 import { type MapOutcome, type Rejected, rejected } from '../contract/outcome.ts';
-import { HOURS_AHEAD, isDropped } from '../deliver/not-stored.ts';
+import { COOKIELESS_MARK, HOURS_AHEAD, isDropped } from '../deliver/not-stored.ts';
+import { markNames, PropertyList, pinName } from '../lib/json/property-list.ts';
 import type { ImportMap, MapRecord } from '../sources/source.ts';
 
 type AnyMap<Event extends MappedEvent> = MapRecord<Event> & Pick<ImportMap, 'viewFields'>;
@@ -29,9 +30,10 @@ export function limitToStored<Event extends MappedEvent>(
   const findReject = (outcome: MapOutcome<Event>): Rejected | undefined => {
     if (outcome.kind === 'mapped') {
       // What they say about persons has their time.
-      for (const { event, timestamp } of outcome.events) {
+      for (const { event, timestamp, properties } of outcome.events) {
         if (timestamp > latest) return rejectFuture(timestamp, event);
         if (isDropped(event)) return rejectDropped(timestamp, event);
+        if (isCookieless(properties)) return rejectCookieless(timestamp, event);
       }
     } else if (outcome.kind === 'skipped') {
       for (const { time } of outcome.facts)
@@ -51,6 +53,24 @@ const rejectDropped = (timestamp: string, event: string): Rejected => ({
   ...rejected(
     'bad_field',
     `the event is named "${event}", and the destination drops events of that name; list it under dropEvents to leave it behind`,
+  ),
+  of: { timestamp, event },
+});
+
+const COOKIELESS = pinName(COOKIELESS_MARK);
+/** Few events have it. */
+const MAY_BE_COOKIELESS = markNames([COOKIELESS_MARK]);
+
+/** As the destination sees it: the mark counts unless its value is false, 0, null or empty. */
+const isCookieless = (properties: MappedEvent['properties']): boolean =>
+  properties instanceof PropertyList
+    ? properties.mayHave(MAY_BE_COOKIELESS) && Boolean(properties.get(COOKIELESS))
+    : Boolean(properties[COOKIELESS_MARK]);
+
+const rejectCookieless = (timestamp: string, event: string): Rejected => ({
+  ...rejected(
+    'bad_field',
+    `the event has the property ${COOKIELESS_MARK}, and the destination drops such events of earlier days; leave the property behind with exclude, or give it another name with rename`,
   ),
   of: { timestamp, event },
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { TargetEvent } from '../../src/contract/event.ts';
+import type { MappedEvent, TargetEvent } from '../../src/contract/event.ts';
 import { HEARD_TIME } from '../../src/contract/heard-time.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
 import { toLatest } from '../../src/deliver/not-stored.ts';
+import { PropertyList } from '../../src/lib/json/property-list.ts';
 import { limitToStored } from '../../src/pipeline/limit-to-stored.ts';
 
 const LATEST = toLatest(new Date('2024-02-28T03:00:00.000Z'));
@@ -45,14 +46,43 @@ describe('a record with events', () => {
     expect(outcome).toHaveProperty('detail', expect.stringContaining(`${LATEST} is the last one`));
   });
 
-  test('is rejected where the destination drops events of its name', () => {
-    const outcome = mapped([at(LATEST), at(LATEST, '$performance_event')]);
-    expect(limit(outcome)).toMatchObject({
-      kind: 'rejected',
-      reason: 'bad_field',
-      of: { timestamp: LATEST, event: '$performance_event' },
-    });
-    expect(limit(mapped([at(LATEST, '$pageview')])).kind).toBe('mapped');
+  test.each(['$performance_event', '$$client_ingestion_warning', '$$heatmap'])(
+    'is rejected where the destination drops events of its name: %s',
+    (event) => {
+      expect(limit(mapped([at(LATEST), at(LATEST, event)]))).toMatchObject({
+        kind: 'rejected',
+        reason: 'bad_field',
+        of: { timestamp: LATEST, event },
+      });
+      expect(limit(mapped([at(LATEST, '$pageview')])).kind).toBe('mapped');
+    },
+  );
+
+  test.each([
+    [true, 'rejected'],
+    ['true', 'rejected'],
+    [1, 'rejected'],
+    [false, 'mapped'],
+    [null, 'mapped'],
+    [undefined, 'mapped'],
+  ])('whose person would be named by the secret of its day, marked with %j, is %s', (mark, kind) => {
+    const event = { ...at(LATEST), properties: { distinct_id: 'ann', $cookieless_mode: mark } };
+    const list = new PropertyList();
+    list.set('distinct_id', 'ann');
+    list.set('$cookieless_mode', mark);
+    for (const properties of [event.properties, list]) {
+      const outcome = limitToStored<MappedEvent>(
+        () => mapped<MappedEvent>([{ ...event, properties }]),
+        LATEST,
+      )({});
+      expect(outcome.kind).toBe(kind);
+      if (kind === 'rejected')
+        expect(outcome).toMatchObject({
+          reason: 'bad_field',
+          detail: expect.stringContaining('$cookieless_mode'),
+          of: { timestamp: LATEST, event: 'Signed up' },
+        });
+    }
   });
 });
 

@@ -16,6 +16,23 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/pipeline/limit-to-stored.test.ts'],
   },
   {
+    id: 'STORED-1',
+    what: 'an event counted as delivered that the destination drops for the secret of its day',
+    file: 'src/pipeline/limit-to-stored.ts',
+    edits: [['if (isCookieless(properties)) return', 'if (false) return']],
+    tests: ['test/pipeline/limit-to-stored.test.ts'],
+  },
+  {
+    id: 'STORED-2',
+    what: 'a mark of false taken for one',
+    file: 'src/pipeline/limit-to-stored.ts',
+    edits: [
+      ['Boolean(properties.get(COOKIELESS))', 'properties.has(COOKIELESS)'],
+      ['Boolean(properties[COOKIELESS_MARK])', 'COOKIELESS_MARK in properties'],
+    ],
+    tests: ['test/pipeline/limit-to-stored.test.ts'],
+  },
+  {
     id: 'HEARD-11',
     what: 'a record that was sent before hides all but one of its users',
     file: 'src/pipeline/map-to-batches.ts',
