@@ -93,6 +93,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/values/spread-fields.test.ts'],
   },
   {
+    id: 'HASH-ALL',
+    what: 'personal data that a record has under two names is hashed under one of them',
+    file: 'src/sources/declared/values/prepare-record.ts',
+    edits: [["changePlace(changed, place, how, 'all')", 'changePlace(changed, place, how)']],
+    tests: ['test/sources/declared/values/third-map.test.ts'],
+  },
+  {
     id: 'SPREAD-2',
     what: 'what is named as a field and by its whole path is hashed twice',
     file: 'src/sources/declared/values/changed-place.ts',

@@ -1,7 +1,7 @@
 import type { Fields } from '../../mapping/table.ts';
 import { NOT_JSON, parseJsonCell } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
-import { type Change, changePath } from './change-path.ts';
+import { type Change, changePath, type Reach } from './change-path.ts';
 
 /** Where a rule finds its value: a column or path of the record, or of the object that a column is spread from. */
 export interface ChangedPlace {
@@ -37,16 +37,22 @@ export function listPlaces(
 }
 
 /** The record with the value at a place changed; text of an object stays text where nothing in it is. */
-export function changePlace(record: Fields, { path, spread, isText }: ChangedPlace, change: Change): Fields {
-  if (spread === undefined) return changePath(record, path, change);
+export function changePlace(
+  record: Fields,
+  { path, spread, isText }: ChangedPlace,
+  change: Change,
+  reach: Reach = 'first',
+): Fields {
+  if (spread === undefined) return changePath(record, path, change, reach);
   return changePath(record, spread, (value) => {
     const fields = isText && typeof value === 'string' ? parseJsonCell(value) : value;
     if (fields === NOT_JSON) return value;
     let isFound = false;
-    const changed = changePath(fields as Fields, path, (found) => {
+    const note: Change = (found) => {
       isFound = true;
       return change(found);
-    });
+    };
+    const changed = changePath(fields as Fields, path, note, reach);
     return isFound ? changed : value;
   });
 }

@@ -26,7 +26,7 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
       (record, column) => changePath(record, column, (value) => (isUnreadable(value) ? HASHED : value)),
       parsed,
     );
-    return places.reduce((record, place) => changePlace(record, place, () => HASHED), readable);
+    return places.reduce((record, place) => changePlace(record, place, () => HASHED, 'all'), readable);
   };
 }
 

@@ -160,8 +160,9 @@ function createHash(
     if (Array.isArray(value)) return value.map(hashId);
     return isNobody(value) ? NOBODY : hashValue(value);
   };
+  // Personal data is hashed under whichever of two names a record has it.
   const change = (record: Fields, how: Change) =>
-    places.reduce((changed, place) => changePlace(changed, place, how), record);
+    places.reduce((changed, place) => changePlace(changed, place, how, 'all'), record);
 
   return (record) => {
     hasNobody = false;

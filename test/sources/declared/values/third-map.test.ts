@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MapOutcome } from '../../../../src/contract/outcome.ts';
+import { createHideHashed } from '../../../../src/sources/declared/values/hide-hashed.ts';
 import { bindSource, getSourceType } from '../../../../src/sources/registry.ts';
 import { createMapper } from '../../create-mapper.ts';
 
@@ -124,6 +125,29 @@ describe('hashing', () => {
     expect(JSON.stringify(outcome)).not.toMatch(/ann@x|4711|"dev"/);
     // A number in JSON and its text in a CSV are one id.
     expect(only(map({ hash }, { u: 7 })).properties.distinct_id).toBe(hashed('7'));
+  });
+
+  test('reaches a path under every name that leads there, as none of them may be sent', () => {
+    const phones = {
+      'profile.phone': 4711,
+      profile: { phone: '4711' },
+      'a.b': { c: 'ann@x.org' },
+      a: { 'b.c': 'ann@x.org', b: [{ c: 'ann@x.org' }] },
+    };
+    const columns = ['profile.phone', 'a.b.c', 'spread.profile.phone'];
+    const mapping = { hash: { ...hash, columns }, spreadColumns: ['spread'] };
+    const outcome = map(mapping, { ...phones, spread: phones });
+    expect(JSON.stringify(outcome)).not.toMatch(/4711/);
+    expect(only(outcome).properties).toMatchObject({
+      'profile.phone': hashed('4711'),
+      'a.b': { c: hashed('ann@x.org') },
+      a: { 'b.c': hashed('ann@x.org'), b: [{ c: hashed('ann@x.org') }] },
+    });
+    const hide = createHideHashed({ ...mapping, exclude: [], jsonColumns: [] } as never);
+    expect(JSON.stringify(hide?.({ ...phones }))).not.toMatch(/4711|ann@x/);
+    // What is read, and a type is given to, is the first.
+    const typed = only(map({ types: { 'n.m': 'number' } }, { 'n.m': '1', n: { m: '2' } }));
+    expect(typed.properties).toMatchObject({ 'n.m': 1, n: { m: '2' } });
   });
 
   test('leaves what stands for nobody, so that it becomes nobody', () => {
