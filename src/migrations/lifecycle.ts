@@ -325,21 +325,30 @@ export const EPOCH_DUTIES: Readonly<
   ahead: { producer: 'acquire', worker: 'hand_back' },
 };
 
-export interface LeaseHolder {
+/** Where pids mean the same processes. */
+export interface Place {
   readonly host: string;
+  /** Tells machines and containers apart that have the same host name; undefined where the system does not say. */
+  readonly pids?: string;
+}
+
+export interface LeaseHolder extends Place {
   readonly pid: number;
 }
 
 /**
- * What to do about a lease that another process holds: remove the one of a process of this machine that is
- * gone. Nothing is known of the processes of other machines; their leases expire.
+ * What to do about a lease that another process holds: remove the one of a process of this place that is
+ * gone. Nothing is known of the processes of other machines and containers; their leases expire.
  */
 export function decideLease(
   holder: LeaseHolder,
-  here: { readonly host: string; readonly isAlive: (pid: number) => boolean },
+  here: Place & { readonly isAlive: (pid: number) => boolean },
 ): 'remove' | 'refuse' {
-  return holder.host === here.host && !here.isAlive(holder.pid) ? 'remove' : 'refuse';
+  return isSamePlace(holder, here) && !here.isAlive(holder.pid) ? 'remove' : 'refuse';
 }
+
+export const isSamePlace = (one: Place, other: Place): boolean =>
+  one.host === other.host && one.pids === other.pids;
 
 /** `unknown`: it should run, and Redis cannot say whether it does. */
 export type ShownState = Control['state'] | 'interrupted' | 'unknown';

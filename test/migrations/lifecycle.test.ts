@@ -193,6 +193,7 @@ describe('the lease', () => {
     [{ host: 'here', pid: 7 }, 'refuse'],
     [{ host: 'here', pid: 8 }, 'remove'],
     [{ host: 'elsewhere', pid: 8 }, 'refuse'],
+    [{ host: 'here', pids: 'of another container', pid: 8 }, 'refuse'],
   ] as const)('of %j: %s', (holder, decision) => {
     expect(decideLease(holder, here)).toBe(decision);
   });

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Staging } from '../../contract/staging.ts';
 import { waitFor } from '../../lib/async/abort.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import { addImports, type ImportHolder, type Imports, loadImports } from '../../state/archive/imports.ts';
-import { decideLease } from '../lifecycle.ts';
-import { isRunning } from '../run/is-running.ts';
+import { decideLease, isSamePlace } from '../lifecycle.ts';
+import { isRunning, THIS_PLACE } from '../run/this-place.ts';
 
 /*
  * One process at a time imports into a staging. A holder writes every few seconds; of a process of this machine that is
@@ -43,7 +42,7 @@ export async function whileImporting<T>(
   { doing, names, signal, wait = waitFor }: ImportLockOptions,
   work: (lock: ImportLock) => Promise<T>,
 ): Promise<T> {
-  const holder: ImportHolder = { host: hostname(), pid: process.pid, token: randomUUID(), doing };
+  const holder: ImportHolder = { ...THIS_PLACE, pid: process.pid, token: randomUUID(), doing };
   const before = await takeLock(staging, { holder, names, signal, wait });
   const begun = [...new Set([...before, ...names])];
   const add = async (next: Omit<Imports, 'number'>) => {
@@ -86,8 +85,8 @@ async function takeLock(
     if (newest.holder && newest.number !== silent?.number) {
       const isAlive = (pid: number) =>
         pid === process.pid ? ownTokens.has(newest.holder?.token ?? '') : isRunning(pid);
-      if (decideLease(newest.holder, { host: hostname(), isAlive }) === 'refuse') {
-        if (silent || newest.holder.host === hostname())
+      if (decideLease(newest.holder, { ...THIS_PLACE, isAlive }) === 'refuse') {
+        if (silent || isSamePlace(newest.holder, THIS_PLACE))
           throw new ConfigError(explain(newest.holder, staging));
         silent = newest;
         await wait(LOCK_MS, signal);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
@@ -25,8 +24,8 @@ import {
 import { identify, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { decideStored, RefusedError } from '../life-store.ts';
 import { compareEpoch, DUTIES, decideLease, EPOCH_DUTIES, explainRefusal } from '../lifecycle.ts';
-import { isRunning } from './is-running.ts';
 import { lookAtLock } from './look-at-lock.ts';
+import { isRunning, THIS_PLACE } from './this-place.ts';
 
 const LEASE_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
@@ -89,7 +88,7 @@ export async function whileHeld<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const since = new Date().toISOString();
-  const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID(), since });
+  const self = JSON.stringify({ ...THIS_PLACE, pid: process.pid, token: randomUUID(), since });
   await takeLease(redis, { key, name }, self);
   const renew = () => redis.eval(RENEW, 1, key, self, String(LEASE_MS));
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
@@ -146,7 +145,7 @@ export async function acquireLease(
 ): Promise<Lease> {
   const key = migrationKey(record.id);
   const token = randomUUID();
-  const self = JSON.stringify({ host: hostname(), pid: process.pid, token });
+  const self = JSON.stringify({ ...THIS_PLACE, pid: process.pid, token });
   const latest = await loadLatestEpochNumber(staging, record);
   try {
     await takeLease(redis, { key: leaseKey(record.id), name: record.name }, self);
@@ -314,7 +313,7 @@ async function takeLease(
     if (held === null) continue;
     const holder = parseHolder(held, key);
     const isAlive = (pid: number) => (pid === process.pid ? ownLeases.has(held) : isRunning(pid));
-    if (decideLease(holder, { host: hostname(), isAlive }) === 'remove') {
+    if (decideLease(holder, { ...THIS_PLACE, isAlive }) === 'remove') {
       await redis.eval(RELEASE, 1, key, held); // only this very lease: a new holder may have come
       continue;
     }
@@ -327,6 +326,8 @@ async function takeLease(
 
 const leaseHolder = z.object({
   host: z.string(),
+  /** Absent in leases of earlier versions. */
+  pids: z.string().exactOptional(),
   pid: z.number().int().positive(),
   /** ISO 8601; absent in leases of producers. */
   since: z.string().exactOptional(),

@@ -15,6 +15,8 @@ import { findNewestNumber } from '../numbered.ts';
 
 const holder = z.strictObject({
   host: z.string(),
+  /** Tells machines and containers apart that have the same host name. */
+  pids: z.string().exactOptional(),
   pid: z.number().int().positive(),
   token: z.string(),
   /** What it does, for people to read. */

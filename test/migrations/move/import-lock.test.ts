@@ -9,6 +9,7 @@ import { whileImporting } from '../../../src/migrations/move/import-lock.ts';
 import { importState } from '../../../src/migrations/move/import-state.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { loadReport } from '../../../src/migrations/report.ts';
+import { THIS_PLACE } from '../../../src/migrations/run/this-place.ts';
 import { loadStatus, loadView } from '../../../src/migrations/status/watch.ts';
 import { addImports, loadImports } from '../../../src/state/archive/imports.ts';
 import { loadControl } from '../../../src/state/control.ts';
@@ -123,16 +124,21 @@ describe('the lock of imports', () => {
   it('of a process of this machine that is gone is taken over at once', async () => {
     const staging = newStaging();
     const { pid } = spawnSync('true');
-    await addImports(staging, { number: 1, holder: { ...holder, host: hostname(), pid }, begun: ['b'] });
+    await addImports(staging, { number: 1, holder: { ...holder, ...THIS_PLACE, pid }, begun: ['b'] });
     expect(await take(staging, never)).toBe('done');
     expect(await loadImports(staging)).toEqual({ number: 3, begun: ['b'] });
   });
 
-  it('of another machine is taken over when that has been silent, and not before', async () => {
+  it.each([
+    ['another machine', holder],
+    ['another container of the same name', { ...holder, ...THIS_PLACE, pids: 'others', pid: 2 ** 22 - 7 }],
+  ])('of %s is taken over when that has been silent, and not before', async (_, holder) => {
     const staging = newStaging();
     await addImports(staging, { number: 1, holder, begun: ['b'] });
     const speak = async () => void (await addImports(staging, { number: 2, holder, begun: ['b'] }));
-    await expect(take(staging, speak)).rejects.toThrow('is being changed by process 1 on another machine');
+    await expect(take(staging, speak)).rejects.toThrow(
+      `is being changed by process ${holder.pid} on ${holder.host}`,
+    );
     let waits = 0;
     const count = async () => {
       waits += 1;

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { assertHasLedger } from '../../../src/migrations/persons/lock/ledger-condition.ts';
 import { ledgerLockKey, takeLedgerLock } from '../../../src/migrations/persons/lock/ledger-lock.ts';
+import { THIS_PLACE } from '../../../src/migrations/run/this-place.ts';
 import { startRedis } from '../../support/redis.ts';
 
 it('who is told to end while the lock is asked for, or names its turn, leaves it to others', async () => {
@@ -35,31 +36,38 @@ it('who is told to end while the lock is asked for, or names its turn, leaves it
   }
 });
 
-it('who waits for a ledger waits no longer for a machine that is gone, though the clock of Redis was set back', async () => {
-  const server = await startRedis();
-  const redis = new Redis(server.url);
-  try {
-    const key = ledgerLockKey('a');
-    const holder = { host: 'gone', pid: 1, migration: '2', name: 'two', token: '' };
-    await redis.set(key, JSON.stringify(holder), 'PX', 86_400_000);
-    const lefts: number[] = [];
-    const lock = await takeLedgerLock('a', {
-      redis,
-      migration: { id: '1', name: 'one' },
-      onWait: () => {},
-      assertRunning: async () => {
-        lefts.push(await redis.pttl(key));
-        await redis.pexpire(key, 1); // as after 15 s
-      },
-      signal: new AbortController().signal,
-    });
-    await lock.release();
-    expect(Math.max(...lefts)).toBeLessThanOrEqual(15_000);
-  } finally {
-    redis.disconnect();
-    await server.stop();
-  }
-});
+it.each([
+  ['a machine that is gone', { host: 'gone', pid: 1 }],
+  ['a container that has the same host name', { ...THIS_PLACE, pids: 'others', pid: 2 ** 22 - 7 }],
+])(
+  'who waits for a ledger waits for %s, and no longer though the clock of Redis was set back',
+  async (_, place) => {
+    const server = await startRedis();
+    const redis = new Redis(server.url);
+    try {
+      const key = ledgerLockKey('a');
+      const holder = { ...place, migration: '2', name: 'two', token: '' };
+      await redis.set(key, JSON.stringify(holder), 'PX', 86_400_000);
+      const lefts: number[] = [];
+      const lock = await takeLedgerLock('a', {
+        redis,
+        migration: { id: '1', name: 'one' },
+        onWait: () => {},
+        assertRunning: async () => {
+          lefts.push(await redis.pttl(key));
+          await redis.pexpire(key, 1); // as after 15 s
+        },
+        signal: new AbortController().signal,
+      });
+      await lock.release();
+      expect(lefts).not.toEqual([]);
+      expect(Math.max(...lefts)).toBeLessThanOrEqual(15_000);
+    } finally {
+      redis.disconnect();
+      await server.stop();
+    }
+  },
+);
 
 it('who waits for a ledger, or has it, ends when told to although Redis is gone for good', async () => {
   const server = await startRedis();

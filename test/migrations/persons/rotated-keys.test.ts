@@ -1,6 +1,6 @@
-import { hostname } from 'node:os';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { ledgerLockKey } from '../../../src/migrations/persons/lock/ledger-lock.ts';
+import { THIS_PLACE } from '../../../src/migrations/run/this-place.ts';
 import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { createPersonsBench, type PersonsBench } from './persons-bench.ts';
 
@@ -44,7 +44,7 @@ it('a migration that names its project waits for those that send with its key al
   const { id } = toLedgerAccess({ url, project: undefined, apiKey: 'phc_persons' });
   const { redis } = bench.runtime;
   // What a process that has ended left behind is removed by whoever needs the lock, and by nobody else.
-  const holder = { migration: 'm', name: 'unnamed', token: 't', host: hostname(), pid: 2 ** 30 };
+  const holder = { migration: 'm', name: 'unnamed', token: 't', ...THIS_PLACE, pid: 2 ** 30 };
   await redis.set(ledgerLockKey(id), JSON.stringify(holder));
   await bench.run('named', [{ user: 'rosa', plan: 'a' }], at('${KEY}', 'shop'));
   expect(await redis.exists(ledgerLockKey(id))).toBe(0);

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import {
   ControlError,
   RedisWipedError,
 } from '../../../src/migrations/run/lease.ts';
+import { THIS_PLACE } from '../../../src/migrations/run/this-place.ts';
 import { leaseKey, migrationKey, mirrorControl } from '../../../src/state/checkpoints.ts';
 import { loadControl, loadNewestControl } from '../../../src/state/control.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
@@ -97,7 +98,7 @@ describe('acquiring the lease of a migration', () => {
   });
 
   it('is refused while another process of this machine holds it, and the message says which', async () => {
-    const holder = JSON.stringify({ host: hostname(), pid: process.ppid, token: 'other' });
+    const holder = JSON.stringify({ ...THIS_PLACE, pid: process.ppid, token: 'other' });
     await redis.set(leaseKey(record.id), holder);
     await expect(take()).rejects.toThrow(ConfigError);
     await expect(take()).rejects.toThrow(`process ${process.ppid}`);
@@ -107,15 +108,23 @@ describe('acquiring the lease of a migration', () => {
     const taken = await take();
     await expect(take()).rejects.toThrow(`process ${process.pid}`);
     await taken.release();
-    const holder = JSON.stringify({ host: hostname(), pid: process.pid, token: 'of an earlier process' });
+    const holder = JSON.stringify({ ...THIS_PLACE, pid: process.pid, token: 'of an earlier process' });
     await redis.set(leaseKey(record.id), holder);
     expect((await take()).epoch).toBe(2);
   });
 
   it('takes the lease of a process that is gone at once', async () => {
-    const holder = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
+    const holder = JSON.stringify({ ...THIS_PLACE, pid: 2 ** 22 - 7, token: 'dead' });
     await redis.set(leaseKey(record.id), holder);
     expect((await take()).epoch).toBe(1);
+  });
+
+  it('is refused while another container holds it, or another machine of the same name, whose pids are not here', async () => {
+    const elsewhere = { ...THIS_PLACE, pids: 'those of another container' };
+    const holder = JSON.stringify({ ...elsewhere, pid: 2 ** 22 - 7, token: 'other' });
+    await redis.set(leaseKey(record.id), holder);
+    await expect(take()).rejects.toThrow(`process ${2 ** 22 - 7}`);
+    expect(await redis.get(leaseKey(record.id))).toBe(holder);
   });
 
   it('waits for the lease of another machine no longer than it lasts, though the clock of Redis was set back', async () => {
@@ -150,7 +159,7 @@ describe('acquiring the lease of a migration', () => {
     await first.release();
     const taken = await take({ kind: 'resume' });
     await redis.hset(migrationKey(record.id), older);
-    const gone = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
+    const gone = JSON.stringify({ ...THIS_PLACE, pid: 2 ** 22 - 7, token: 'dead' });
     await redis.set(leaseKey(record.id), gone);
     await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
     const renewed = await take({ kind: 'redis_wiped', epoch: taken.epoch });
@@ -160,7 +169,7 @@ describe('acquiring the lease of a migration', () => {
 
   it('ends as superseded by a lease of another process only where that opened an epoch, or lives', async () => {
     const taken = await take();
-    const other = (pid: number) => JSON.stringify({ host: hostname(), pid, token: 'other' });
+    const other = (pid: number) => JSON.stringify({ ...THIS_PLACE, pid, token: 'other' });
     await redis.set(leaseKey(record.id), other(2 ** 22 - 7));
     await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
     await redis.set(leaseKey(record.id), other(process.ppid));

@@ -2,6 +2,13 @@ import type { Mutant } from '../mutant.ts';
 
 export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
+    id: 'SP1',
+    what: 'locks of another container of the same host name are taken for those of a dead process',
+    file: 'src/migrations/lifecycle.ts',
+    edits: [['one.host === other.host && one.pids === other.pids', 'one.host === other.host']],
+    tests: ['test/migrations/lifecycle.test.ts', 'test/migrations/run/lease.test.ts'],
+  },
+  {
     id: 'SN5',
     what: 'rm ends the epochs of a migration after it listed its objects',
     file: 'src/migrations/remove/remove-migration.ts',

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { raceAbort, waitFor } from '../../../lib/async/abort.ts';
 import { ConfigError } from '../../../lib/errors.ts';
 import type { LedgerAccess } from '../../../state/ledger/ledger.ts';
 import { decideLease, type LeaseHolder } from '../../lifecycle.ts';
-import { isRunning } from '../../run/is-running.ts';
 import { lookAtLock } from '../../run/look-at-lock.ts';
+import { isRunning, THIS_PLACE } from '../../run/this-place.ts';
 
 /*
  * The lock of a ledger: one migration at a time decides and sends about the persons of a destination, so that an
@@ -71,7 +70,7 @@ export async function takeLedgerLock(
   const { id, name } = migration;
   // Until its turn is known, a worker that slept since an earlier one sends nothing.
   const holder: Holder = {
-    host: hostname(),
+    ...THIS_PLACE,
     pid: process.pid,
     migration: id,
     name,
@@ -92,7 +91,7 @@ export async function takeLedgerLock(
     if (held === null) continue;
     const other = parseHolder(held, key);
     // An earlier producer of this migration is fenced out by its epoch.
-    const here = { host: hostname(), isAlive: isRunning };
+    const here = { ...THIS_PLACE, isAlive: isRunning };
     if (other.migration === id || decideLease(other, here) === 'remove') {
       await raceAbort(redis.eval(RELEASE, 1, key, held), signal);
       continue;
@@ -159,6 +158,8 @@ const ledgerHolder = z.object({
   name: z.string(),
   token: z.string(),
   host: z.string(),
+  /** Absent in locks of earlier versions. */
+  pids: z.string().exactOptional(),
   pid: z.number(),
   turn: z.number().optional(),
 });
