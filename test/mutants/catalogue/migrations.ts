@@ -107,13 +107,20 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/run'],
   },
   {
+    id: 'PLACE-1',
+    what: 'lease of a process in another container of the same host name stolen',
+    file: 'src/migrations/lifecycle.ts',
+    edits: [['one.host === other.host && one.pids === other.pids', 'one.host === other.host']],
+    tests: ['test/migrations/lifecycle.test.ts'],
+  },
+  {
     id: 'U8',
     what: 'lease of a living process stolen',
     file: 'src/migrations/lifecycle.ts',
     edits: [
       [
-        'return holder.host === here.host && !here.isAlive(holder.pid) ?',
-        'return holder.host === here.host ?',
+        'return isSamePlace(holder, here) && !here.isAlive(holder.pid) ?',
+        'return isSamePlace(holder, here) ?',
       ],
     ],
     tests: ['test/migrations'],
