@@ -48,6 +48,15 @@ test('every byte of windows-1252 is what its table says', async () => {
   expect(text).toBe(String.fromCodePoint(...expected));
 });
 
+test.each<[Encoding, Buffer]>([
+  ['utf-16le', Buffer.from('a😀ä😀', 'utf16le')],
+  ['utf-16be', be('a😀ä😀')],
+  ['utf-8', Buffer.from('a😀ä😀')],
+])('%s is cut within its characters, and each is whole', async (encoding, bytes) => {
+  for (let cut = 1; cut < bytes.length; cut += 1)
+    expect((await decode(bytes, encoding, [cut])).toString('utf8'), `at ${cut}`).toBe('a😀ä😀');
+});
+
 test('where chunks are cut changes nothing', async () => {
   const encoding = fc.constantFrom<Encoding>('latin1', 'windows-1252', 'utf-16le', 'utf-16be', 'utf-8');
   await fc.assert(
