@@ -114,7 +114,8 @@ export async function removeMigration(
 
 function createIsKept(record: MigrationRecord, keepRejects: boolean): (key: string) => boolean {
   const keys = layout(record.name);
-  const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
+  // A replay of what is kept must not take the place of what was delivered.
+  const rejects = keepRejects ? [keys.rejects, keys.repeats, keys.allFingerprints] : [];
   // Receipts hold counts alone, and tell the ledger which facts there were.
   const states = [keys.controls, keys.oldControl, keys.notices, keys.oldReport];
   // And what a replay has in its books, that no other one sends it again.

@@ -35,6 +35,23 @@ export async function listOtherParts(staging: Staging, record: MigrationRecord):
   return found;
 }
 
+/**
+ * What members of its family have sent of which no record is left: they were removed, and their fingerprints kept with
+ * their rejects.
+ */
+export async function listGoneParts(staging: Staging, record: MigrationRecord): Promise<SentPart[]> {
+  const found: SentPart[] = [];
+  for (const each of await loadFamily(staging, record)) {
+    if ((await loadControl(staging, each))?.state !== 'removed') continue;
+    const kept = new Set<string>();
+    for await (const { key } of staging.list(layout(each.name).allFingerprints)) kept.add(key);
+    if (kept.size === 0) continue;
+    const { parts } = await listSentParts(staging, each);
+    found.push(...parts.filter(({ index }) => kept.has(index.key)));
+  }
+  return found;
+}
+
 /** What a migration has sent, and what folding it found; undefined where it is not folded. */
 export async function listSentParts(
   staging: Staging,

@@ -9,6 +9,27 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/lifecycle.test.ts', 'test/migrations/run/lease.test.ts'],
   },
   {
+    id: 'GONE-1',
+    what: 'nothing tells which ids a removed migration has delivered, whose rejects were kept',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [[', keys.allFingerprints]', ']']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'GONE-2',
+    what: 'a replayed record takes the place of a delivered one that is gone',
+    file: 'src/migrations/rejects/replay.ts',
+    edits: [['await listGoneParts(staging, original)', '[]']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'GONE-3',
+    what: 'the repeat of such a record takes it all the same',
+    file: 'src/migrations/rejects/set-apart.ts',
+    edits: [['firstOf.get(at) ?? at', 'at']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
     id: 'SN5',
     what: 'rm ends the epochs of a migration after it listed its objects',
     file: 'src/migrations/remove/remove-migration.ts',
@@ -105,13 +126,6 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
       ],
     ],
     tests: ['test/migrations/run'],
-  },
-  {
-    id: 'PLACE-1',
-    what: 'lease of a process in another container of the same host name stolen',
-    file: 'src/migrations/lifecycle.ts',
-    edits: [['one.host === other.host && one.pids === other.pids', 'one.host === other.host']],
-    tests: ['test/migrations/lifecycle.test.ts'],
   },
   {
     id: 'U8',
