@@ -3,6 +3,7 @@ import type { SkipReason } from '../../contract/outcome.ts';
 import { hideQuoted } from '../rejects/hide-quoted.ts';
 import { compareFields, listTopLevelFates } from './compare-fields.ts';
 import { TimeCounts } from './event-times.ts';
+import { findGroupTypes } from './find-group-types.ts';
 import { findOwnStamps } from './find-own-stamps.ts';
 import { findSharedIds } from './find-shared-ids.ts';
 import { selectPairs } from './pairs.ts';
@@ -91,6 +92,7 @@ export function buildPlan(input: PlanInput): Plan {
       explainEmptyWindow(sampled),
       findSharedIds(events),
       findOwnStamps(events, input.importId),
+      findGroupTypes(sampled.map(({ outcome }) => outcome)),
       ...input.unmatched,
     ].filter((text) => text !== undefined),
     youngEvents: times.filter((time) => time > young).length,

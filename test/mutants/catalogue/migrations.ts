@@ -9,6 +9,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/lifecycle.test.ts', 'test/migrations/run/lease.test.ts'],
   },
   {
+    id: 'GROUPS-1',
+    what: 'a plan says nothing of a sixth type of groups, which the destination ignores',
+    file: 'src/migrations/plan/find-group-types.ts',
+    edits: [['types.size <= MOST_GROUP_TYPES', 'types.size <= MOST_GROUP_TYPES + 1']],
+    tests: ['test/migrations/plan/find-group-types.test.ts'],
+  },
+  {
     id: 'GONE-1',
     what: 'nothing tells which ids a removed migration has delivered, whose rejects were kept',
     file: 'src/migrations/remove/remove-migration.ts',
