@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BUNDLED_MAIN } from './bundle.mjs';
 import { mapStacks } from './map-stack.mjs';
-import { optimizeLate } from './optimizing.mjs';
+import { loadPartsOfNode, optimizeLate } from './optimizing.mjs';
 import { exitOnError, isCheckout, logToStderr, PROJECT_ROOT, setUp, setUpInstalled } from './setup.mjs';
 import { limitYoungGeneration } from './young-generation.mjs';
 
@@ -31,6 +31,7 @@ await exitOnError(async () => {
 });
 // Backhaul supports Node 20 for as long as its dependencies do, so the AWS SDK's warning is no help here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+if (redis) await loadPartsOfNode();
 limitYoungGeneration();
 optimizeLate();
 // Nobody has to read along: a terminal or a pipe that is gone must not stop a run.

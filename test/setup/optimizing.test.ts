@@ -22,3 +22,18 @@ test('what runs a few thousand times is not optimized, what runs a million times
   expect(await isOptimized(10_000, 'optimizeLate();')).toBe(false);
   expect(await isOptimized(1_000_000, 'optimizeLate();')).toBe(true);
 });
+
+test('what a run uses of Node.js is there before a flag is set, after which V8 compiles it anew', async () => {
+  const files = ['runtime/queues', 'deliver/send', 'migrations/start', 'migrations/notify/post-message'];
+  const urls = files.map((file) => new URL(`../../dist/src/${file}.js`, import.meta.url).href);
+  const script = `
+    await import(${JSON.stringify(new URL('setup.mjs', MODULE).href)});
+    const { loadPartsOfNode } = await import(${JSON.stringify(MODULE)});
+    await loadPartsOfNode();
+    const before = new Set(process.moduleLoadList);
+    for (const url of ${JSON.stringify(urls)}) await import(url);
+    const late = process.moduleLoadList.filter((name) => !before.has(name));
+    process.stdout.write(late.filter((name) => /^NativeModule (?!internal)/.test(name)).join());`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stdout).toBe('');
+});
