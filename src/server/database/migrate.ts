@@ -1,5 +1,5 @@
-import { BackhaulError } from '../../lib/errors.ts';
-import type { Db } from './db.ts';
+import { BackhaulError, ConfigError } from '../../lib/errors.ts';
+import type { Db, Queryable } from './db.ts';
 import type { Migration } from './migration.ts';
 import { firstRooms } from './migrations/0001-first-rooms.ts';
 import { members } from './migrations/0002-members.ts';
@@ -47,6 +47,7 @@ const MIGRATION_LOCK = 4_201_967;
 export async function migrate(db: Db, steps: readonly Migration[] = MIGRATIONS): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await assertUnicode(tx);
     await tx.query(`
       create table if not exists schema_migrations (
         version integer primary key,
@@ -68,4 +69,13 @@ export async function migrate(db: Db, steps: readonly Migration[] = MIGRATIONS):
       await tx.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
     }
   }, 'upkeep');
+}
+
+/** In another encoding, events with a name or a property that it lacks would be refused one by one. */
+async function assertUnicode(tx: Queryable): Promise<void> {
+  const [found] = await tx.query<{ name: string }>("select current_setting('server_encoding') as name");
+  if (found?.name === 'UTF8') return;
+  throw new ConfigError(
+    `The database has the encoding ${found?.name}, which cannot hold every text of an event. Create one with UTF8, such as: create database backhaul encoding 'UTF8' template template0; and name it in DATABASE_URL.`,
+  );
 }

@@ -20,8 +20,17 @@ const UNPREPARED_STATES = new Set(['26000', '42P05']);
  * connection: without a bound a statement waits until the kernel gives up, which takes a quarter of an hour.
  */
 const ANSWER_WITHIN_MS = { request: 60_000, question: 300_000, upkeep: 0 } satisfies Record<Use, number>;
-/** The same for a server whose client disappears within a transaction: it must not keep its locks. */
-const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${ANSWER_WITHIN_MS.request}`;
+/**
+ * What role, database or server may have set otherwise: how times and numbers are written, and in which zone. On a
+ * connection, not at its start, as poolers refuse start-up options that they do not know.
+ */
+const SESSION = `set datestyle to 'ISO, MDY'; set intervalstyle to postgres; set timezone to 'UTC'; set extra_float_digits to 1;
+  set standard_conforming_strings to on`;
+/**
+ * A server whose client disappears within a transaction must not keep its locks. Retries are counted for this level:
+ * above it, requests that come at once fail where they share a person.
+ */
+const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${ANSWER_WITHIN_MS.request}`;
 
 export interface PoolOptions {
   /** Replaces the bounds on every statement. For tests. */
@@ -35,6 +44,11 @@ export function createPoolDb(databaseUrl: string, log: Logger, options: PoolOpti
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    // It is waited for, whatever the types say: a connection is used once this is done.
+    async onConnect(client) {
+      const statement = { text: SESSION, query_timeout: CONNECT_TIMEOUT_MS };
+      await client.query(statement);
+    },
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         VALUE_PARSERS[oid] ?? pg.types.getTypeParser(oid, format),

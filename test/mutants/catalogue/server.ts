@@ -2,6 +2,20 @@ import type { Mutant } from '../mutant.ts';
 
 export const SERVER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'PS1',
+    what: 'connections to a server write times and numbers as it is set to',
+    file: 'src/server/database/pool.ts',
+    edits: [['      await client.query(statement);\n', '      void statement;\n']],
+    tests: ['test/server/database/odd-settings.test.ts'],
+  },
+  {
+    id: 'PS2',
+    what: 'transactions have the level that a server is set to',
+    file: 'src/server/database/pool.ts',
+    edits: [['begin isolation level read committed; ', 'begin; ']],
+    tests: ['test/server/database/odd-settings.test.ts'],
+  },
+  {
     id: 'OD1',
     what: 'an unused server beside an embedded database is taken',
     file: 'src/server/own-database.ts',
