@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPersonEvent } from '../../src/sources/mapping/event-name.ts';
+import { isOtherEvent, isPersonEvent } from '../../src/sources/mapping/event-name.ts';
 import { SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { parsePercentage } from '../units.ts';
 import { byteSize, secretReference, serviceAddress, shareOrCount, whole } from './manifest-fields.ts';
@@ -177,6 +177,10 @@ const createManifestObject = (types: SourceTypes) =>
           .refine((name) => !isPersonEvent(name), {
             error: ({ input }) =>
               `"${String(input)}" changes persons at the destination, and carries nothing about groups; it takes $group_identify, or what the service calls it, such as $groupidentify`,
+          })
+          .refine((name) => !isOtherEvent(name), {
+            error: ({ input }) =>
+              `"${String(input)}" means something else to the destination, which would count it as such or drop it; it takes $group_identify, or what the service calls it, such as $groupidentify`,
           })
           .default('$group_identify')
           .describe(

@@ -20,6 +20,23 @@ const GROUP_EVENTS = new Set(['$groupidentify', '$group_identify']);
 /** Whether the destination changes a person by an event of this name, and not a group. */
 export const isPersonEvent = (name: string): boolean => PERSON_EVENTS.has(name);
 
+/** Names that mean something else to the destination, which shows such events as what they are not, or drops them. */
+const OTHER_EVENTS = new Set([
+  '$pageview',
+  '$pageleave',
+  '$screen',
+  '$autocapture',
+  '$rageclick',
+  '$feature_flag_called',
+  '$exception',
+  '$$heatmap',
+  '$snapshot',
+  '$performance_event',
+]);
+
+/** Whether an event of this name is taken for something that says nothing about persons or groups. */
+export const isOtherEvent = (name: string): boolean => OTHER_EVENTS.has(name);
+
 /** The name of an event, or why it has none. `field` says where it came from. */
 export function readEventName(value: unknown, field: string): string | Rejected {
   const name = readText(value);

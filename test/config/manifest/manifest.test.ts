@@ -60,6 +60,21 @@ describe('people.groupIdentifyEvent', () => {
     (name) => expect(() => withName(name)).toThrow(/changes persons at the destination/),
   );
 
+  test.each([
+    '$performance_event',
+    '$snapshot',
+    '$pageview',
+    '$pageleave',
+    '$screen',
+    '$autocapture',
+    '$rageclick',
+    '$feature_flag_called',
+    '$exception',
+    '$$heatmap',
+  ])('refuses %j, which is taken for something else or dropped', (name) =>
+    expect(() => withName(name)).toThrow(/means something else to the destination/),
+  );
+
   test('refuses a blank one', () => expect(() => withName(' ')).toThrow(/is blank/));
 });
 
