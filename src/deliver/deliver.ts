@@ -18,6 +18,8 @@ import {
   sliceBody,
   takeStart,
 } from './ranges.ts';
+import { createAloneCount } from './refusals/alone.ts';
+import { createAskAccepted } from './refusals/ask-accepted.ts';
 import { type Answer, confirmRefusals } from './refusals/confirm-refusals.ts';
 import { assertTakesOthers, type Doubt, isOtherTaken, type Piece } from './refusals/doubts.ts';
 import { ACCEPT_REFUSALS, createRefusalGuard } from './refusals/refusal-guard.ts';
@@ -53,6 +55,11 @@ export interface DeliverOptions {
   /** Wall clock in ms, to read Retry-After dates. */
   readonly now: () => number;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
+  /**
+   * Events that this destination accepted before this process began: sent again, they tell an outage from an event that
+   * always fails. @default none
+   */
+  readonly loadAccepted?: () => Promise<readonly Batch[]>;
   /** Whether a long row of refused events is no reason to pause. @default false */
   readonly acceptRefusals?: boolean | undefined;
   readonly retry?: Partial<RetryPolicy>;
@@ -111,6 +118,9 @@ export function createDeliver(options: DeliverOptions): Delivering {
   /** The first event that was accepted, and the scope of its condition. */
   let knownGood: { readonly event: Batch; readonly scope: string | undefined } | undefined;
   let trouble: string | undefined;
+  const acceptedBefore = createAskAccepted(options.loadAccepted ?? (async () => []), log);
+  let onlyRefused: Buffer | undefined;
+  const alone = createAloneCount(options.acceptRefusals ?? false);
 
   /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
   async function attempt(request: Buffer, events: number, { signal, condition }: Sending): Promise<Decision> {
@@ -181,6 +191,9 @@ export function createDeliver(options: DeliverOptions): Delivering {
         const isLimit = decision.kind === 'retry' && decision.isLimit;
         if (!isLimit && (await isOtherTaken({ batch, range }, askOthers(sending))))
           return { kind: 'failing', detail: `${decision.detail}, while other events were accepted` } as const;
+        const isAlone = !isLimit && events === 1 && !findKnownGood(sending) && acceptedBefore.hasNone();
+        if (isAlone && alone.isGivenUp(copyEvent(batch, range.from), decision.detail))
+          return { kind: 'failing', detail: decision.detail } as const;
         throw new UnavailableError(
           `${sender.address} did not accept a batch in ${tries} attempts; the last failed with ${decision.detail}`,
           slowDownMs > 0 ? { afterMs: slowDownMs } : 'backoff',
@@ -232,6 +245,13 @@ export function createDeliver(options: DeliverOptions): Delivering {
 
   const askOthers = (sending: Sending) => ({
     findKnownGood: () => findKnownGood(sending),
+    // They are of no turn.
+    seekKnownGood: () =>
+      acceptedBefore.seek((event) => sendOnce(event, { signal: sending.signal, condition: undefined })),
+    isOnlyOne: ({ body }: Batch) => {
+      onlyRefused ??= body;
+      return acceptedBefore.hasNone() && onlyRefused.equals(body);
+    },
     sendOnce: (event: Batch) => sendOnce(event, sending),
     acceptRefusals: options.acceptRefusals ?? false,
     // An older value must not arrive behind a newer one.

@@ -9,11 +9,14 @@ import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { raceAbort } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
+import { loadAcceptedEvents } from '../pipeline/accepted-events.ts';
+import { limitToStored } from '../pipeline/limit-to-stored.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { toSourceSlice } from '../sources/source.ts';
 import { createAcceptanceMark } from '../state/destination-marks.ts';
 import type { Epoch } from '../state/epochs.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
+import { findLatest } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
 import { openHashKey } from './manifest/hash-key.ts';
@@ -65,6 +68,11 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         limits: { requestsInFlight, request: batch },
         budget,
         acceptRefusals: epoch.acceptRefusals,
+        loadAccepted: () =>
+          loadAcceptedEvents({
+            ...{ staging, record, stamp: createMigrationStamp(record) },
+            toMap: (part) => limitToStored(maps[part.idFrom ?? 'vendor'], findLatest(record, part)),
+          }),
         random: Math.random,
         now: Date.now,
         log: log.child({ migration: record.name }),

@@ -3,8 +3,10 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Batch } from '../../src/contract/delivery.ts';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
+import { copyEvent } from '../../src/deliver/ranges.ts';
 import { ConfigError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
 import { startResponder } from '../support/answering.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
@@ -437,16 +439,84 @@ describe('deliver', () => {
     await expect(send(true, 2)).rejects.toThrow('blocked');
   });
 
-  it('sends no event of a turn before one in front of it that the service fails on', async () => {
+  it('pauses at a key that is refused for every event, however few of them a request has', async () => {
+    const sendTo = async (loadAccepted?: () => Promise<Batch[]>) => {
+      const destination = await strict();
+      destination.overrule(() => ({ status: 403, body: 'wrong project' }));
+      const options = { acceptRefusals: true, ...(loadAccepted ? { loadAccepted } : {}) };
+      const { deliver } = delivering(destination.url, options);
+      return (number: number) => deliver(toBatch([targetEvent(number)]), open);
+    };
+    const send = await sendTo();
+    expect(await send(1)).toMatchObject([{ kind: 'refused' }]);
+    await expect(send(2)).rejects.toBeInstanceOf(PausedError);
+    await expect(send(3)).rejects.toThrow('wrong project');
+    // One that was accepted before is refused as well, so none of them is a reject.
+    const sendLater = await sendTo(async () => [copyEvent(toBatch([targetEvent(7)]), 0)]);
+    await expect(sendLater(1)).rejects.toBeInstanceOf(PausedError);
+    const sendBlind = await sendTo(() => Promise.reject(new Error('staging is away')));
+    await expect(sendBlind(1)).rejects.toBeInstanceOf(PausedError);
+  });
+
+  it('sends no event of a turn before one about the same person in front of it that the service fails on', async () => {
+    const failing = async (more: (number: number) => Record<string, unknown>) => {
+      const destination = await strict();
+      destination.overrule((events, text) =>
+        isPoisoned(events, text) ? { status: 500, body: 'boom' } : undefined,
+      );
+      const { deliver } = delivering(destination.url, { retry: { ...QUICK, attempts: 3 } });
+      const condition = { scope: 'turn 1', assert: async () => () => {} };
+      const events = numbers(10, POISON).map((number) => targetEvent(number, more(number)));
+      return { destination, deliveries: deliver(toBatch(events), open, condition) };
+    };
+    const ofOne = await failing(() => ({ distinct_id: 'ann' }));
+    await expect(ofOne.deliveries).rejects.toBeInstanceOf(UnavailableError);
+    expect(ofOne.destination.events().size).toBe(0);
+    // An event about somebody else may arrive before it, and tells that it is not an outage.
+    const ofSeveral = await failing((number) => ({ distinct_id: number < POISON + 2 ? 'ann' : 'bob' }));
+    const [first, ...others] = await ofSeveral.deliveries;
+    expect(first).toMatchObject({ kind: 'refused', mayBeStored: true });
+    expect(others.every(({ kind }) => kind === 'accepted')).toBe(true);
+  });
+
+  it('tells an event that always fails from an outage by one that was accepted before the process began', async () => {
     const destination = await strict();
+    const before = targetEvent(1);
+    let isDown = true;
     destination.overrule((events, text) =>
-      isPoisoned(events, text) ? { status: 500, body: 'boom' } : undefined,
+      isDown || isPoisoned(events, text) ? { status: 500, body: 'boom' } : undefined,
     );
-    const { deliver } = delivering(destination.url, { retry: { ...QUICK, attempts: 3 } });
+    const { deliver } = delivering(destination.url, {
+      retry: { ...QUICK, attempts: 3 },
+      loadAccepted: async () => [copyEvent(toBatch([before]), 0)],
+    });
     const condition = { scope: 'turn 1', assert: async () => () => {} };
-    const events = numbers(10, POISON).map((number) => targetEvent(number));
-    await expect(deliver(toBatch(events), open, condition)).rejects.toBeInstanceOf(UnavailableError);
-    expect(destination.events().size).toBe(0);
+    const send = () => deliver(toBatch([targetEvent(POISON)]), open, condition);
+    for (let round = 0; round < 20; round += 1) await expect(send()).rejects.toBeInstanceOf(UnavailableError);
+    isDown = false;
+    expect(await send()).toEqual([
+      { kind: 'refused', detail: expect.stringContaining('boom'), mayBeStored: true },
+    ]);
+  });
+
+  it('names an event that always fails in a pause where nothing can be asked, and gives it up where somebody has looked', async () => {
+    for (const acceptRefusals of [false, true]) {
+      const destination = await strict();
+      destination.overrule(() => ({ status: 500, body: 'boom' }));
+      const { deliver } = delivering(destination.url, {
+        retry: { ...QUICK, attempts: 2 },
+        acceptRefusals,
+      });
+      const send = (number: number) =>
+        deliver(toBatch([targetEvent(number)]), open, { scope: 'turn 1', assert: async () => () => {} });
+      for (let round = 1; round < 6; round += 1)
+        await expect(send(7)).rejects.toBeInstanceOf(UnavailableError);
+      if (acceptRefusals) expect(await send(7)).toMatchObject([{ kind: 'refused', mayBeStored: true }]);
+      else await expect(send(7)).rejects.toThrow(`(uuid ${targetEvent(7).uuid})`);
+      // Two of them are an outage.
+      for (let round = 0; round < 20; round += 1)
+        await expect(send(8)).rejects.toBeInstanceOf(UnavailableError);
+    }
   });
 
   it('takes one stray 403, 404 or 422 for what it is', async () => {

@@ -1,0 +1,25 @@
+import type { Logger } from 'pino';
+import type { Batch } from '../../contract/delivery.ts';
+import { getMessage } from '../../lib/errors.ts';
+import type { Decision } from '../classify.ts';
+
+/**
+ * A process that has had nothing accepted yet cannot tell an outage, or a wrong key, from one event. The migration may
+ * have events that were accepted before it began: they are loaded once and sent until one is taken.
+ */
+export function createAskAccepted(load: () => Promise<readonly Batch[]>, log: Pick<Logger, 'warn'>) {
+  let loaded: readonly Batch[] | undefined;
+  return {
+    /** Whether it is known that there are none. */
+    hasNone: (): boolean => loaded?.length === 0,
+
+    async seek(send: (event: Batch) => Promise<Decision>): Promise<void> {
+      try {
+        loaded ??= await load();
+      } catch (error) {
+        log.warn({ err: getMessage(error) }, 'no event that was accepted before could be read');
+      }
+      for (const event of loaded ?? []) if ((await send(event)).kind === 'accepted') return;
+    },
+  };
+}
