@@ -56,9 +56,27 @@ export function createLocalPause(clock: BudgetClock = SYSTEM_CLOCK) {
   };
 }
 
-/** One budget per destination and project. The API key is hashed, never stored (I10); the hash tag keeps all keys in one slot of a cluster. */
-export function toRedisBudgetKey(url: string, apiKey: string): string {
+/**
+ * The budgets whose permits an event needs: that of its destination and key, and that of the project where it is named,
+ * which a new key shares. The first one is shared with migrations that name no project, and with earlier builds. The key
+ * is hashed, never stored (I10); the hash tag keeps all keys in one slot of a cluster.
+ */
+export function listRedisBudgetKeys({
+  url,
+  apiKey,
+  project,
+}: {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly project?: string | undefined;
+}): readonly string[] {
   const { origin, pathname } = new URL(url);
   const address = origin + pathname.replace(/\/+$/, '');
-  return `{bh}:budget:${createHash('sha256').update(`${address}\n${apiKey}`).digest('hex').slice(0, 32)}`;
+  const toKey = (...of: readonly string[]) =>
+    `{bh}:budget:${createHash('sha256')
+      .update([address, ...of].join('\n'))
+      .digest('hex')
+      .slice(0, 32)}`;
+  // No key holds a line break.
+  return project === undefined ? [toKey(apiKey)] : [toKey('project', project), toKey(apiKey)];
 }

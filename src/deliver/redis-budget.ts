@@ -13,7 +13,7 @@ import { getBackoffCeilingMs } from './retry-policy.ts';
 
 export interface RedisBudgetOptions {
   readonly redis: Redis;
-  /** See toRedisBudgetKey. Processes with the same key share the budget. */
+  /** See listRedisBudgetKeys. Processes with the same key share the budget. */
   readonly key: string;
   /** Most events in any window. */
   readonly eventsPerMinute: number;

@@ -3,7 +3,8 @@ import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
 import { REQUEST_TIMEOUT_MS } from '../contract/delivery.ts';
 import type { Staging } from '../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
-import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
+import { createUnlimitedBudget, listRedisBudgetKeys } from '../deliver/budget.ts';
+import { COMBINED_DELAY_MS, combineBudgets } from '../deliver/combined-budget.ts';
 import { createDeliver } from '../deliver/deliver.ts';
 import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { raceAbort } from '../lib/async/abort.ts';
@@ -50,19 +51,22 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const ledger = resolveLedger(manifest, deps);
     assertKeyOfRun(record.name, epoch, ledger);
     const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
-    const key = toRedisBudgetKey(destination.url, destination.apiKey);
+    const keys = listRedisBudgetKeys({ ...destination, project: manifest.destination?.project });
     const createSender = async () => {
       const budget =
         eventsPerMinute === undefined
           ? createUnlimitedBudget()
-          : createRedisBudget({
-              redis,
-              key,
-              eventsPerMinute,
-              requestTimeoutMs: REQUEST_TIMEOUT_MS,
-              count: await agreeOnCount(deps, key),
-              log,
-            });
+          : combineBudgets(
+              await Promise.all(
+                keys.map(async (key) =>
+                  createRedisBudget({
+                    ...{ redis, key, eventsPerMinute, log },
+                    requestTimeoutMs: REQUEST_TIMEOUT_MS + (keys.length > 1 ? COMBINED_DELAY_MS : 0),
+                    count: await agreeOnCount(deps, key),
+                  }),
+                ),
+              ),
+            );
       return createDeliver({
         destination,
         limits: { requestsInFlight, request: batch },

@@ -1,23 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { createUnlimitedBudget, toRedisBudgetKey } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget, listRedisBudgetKeys } from '../../src/deliver/budget.ts';
 
-describe('toRedisBudgetKey', () => {
+describe('listRedisBudgetKeys', () => {
+  const keysOf = (url: string, apiKey = 'k', project?: string) =>
+    listRedisBudgetKeys({ url, apiKey, project });
+
   it('hides the key, keeps one slot of a cluster, and is one for all spellings of an address', () => {
-    const key = toRedisBudgetKey('https://a.example/', 'phc_secret');
-    expect(key).toMatch(/^\{bh\}:budget:[0-9a-f]{32}$/);
-    expect(toRedisBudgetKey('https://A.example', 'phc_secret')).toBe(key);
-    expect(toRedisBudgetKey('https://a.example/base/', 'k')).toBe(
-      toRedisBudgetKey('https://a.example/base', 'k'),
-    );
+    const keys = keysOf('https://a.example/', 'phc_secret', 'shop');
+    expect(keys).toHaveLength(2);
+    for (const key of keys) expect(key).toMatch(/^\{bh\}:budget:[0-9a-f]{32}$/);
+    expect(keysOf('https://A.example', 'phc_secret', 'shop')).toEqual(keys);
+    expect(keysOf('https://a.example/base/')).toEqual(keysOf('https://a.example/base'));
   });
 
-  it('differs by address and by project', () => {
+  it('differs by address and by key', () => {
     const keys = [
-      toRedisBudgetKey('https://a.example', 'k'),
-      toRedisBudgetKey('https://b.example', 'k'),
-      toRedisBudgetKey('https://a.example', 'l'),
+      ...keysOf('https://a.example'),
+      ...keysOf('https://b.example'),
+      ...keysOf('https://a.example', 'l'),
     ];
     expect(new Set(keys).size).toBe(3);
+  });
+
+  it('shares that of a named project with its next key, and that of the key with whoever names no project', () => {
+    const [shop, key] = keysOf('https://a.example', 'k', 'shop');
+    expect(keysOf('https://a.example', 'l', 'shop')[0]).toBe(shop);
+    expect(keysOf('https://a.example', 'k')).toEqual([key]);
+    expect(keysOf('https://a.example', 'k', 'other')[0]).not.toBe(shop);
   });
 });
 
