@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findHeld, sendHeldPersons } from '../../src/migrations/persons/send-held.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
@@ -113,4 +115,25 @@ it('holds its persons where its migration rejected too much and knows nobody', a
   expect(await sendHeldPersons(lab.runtime, release, importing())).toMatchObject({
     report: { people: { pairs: 1 } },
   });
+});
+
+it('is not begun while a file of the first migration is imported, also where a replay is between both', async () => {
+  const { manifest, replay } = await importUnread('growing', [record('growing', '2024-02-03T04:05:06Z')]);
+  const lenient = { ...manifest, rejects: { failAbove: '100%' } };
+  await replay('growing', lenient, 'no_identity');
+
+  const loaded = await lab.writeManifest('growing', lenient);
+  rmSync(join(lab.workplace.folder, 'growing', 'a.json'));
+  lab.writeFile('growing', 'b.json', [record('more', '2024-02-03T04:05:06Z')]);
+  const stop = new AbortController();
+  await startMigration(lab.runtime, loaded, {
+    ...importing({ topUp: true, signal: stop.signal, importHere: false }),
+    onStatus: ({ parts }) => {
+      if (parts.known === 2) stop.abort(new Error('the file is staged'));
+    },
+  });
+  await expect(replay('growing.replay-1', corrected('growing'))).rejects.toThrow(
+    /"growing" has not finished[\s\S]*"backhaul resume growing"/,
+  );
+  expect(await loadMigration(lab.runtime.staging, 'growing.replay-1.replay-1')).toBeUndefined();
 });

@@ -17,6 +17,23 @@ export async function loadFamily(
   return [root, ...replays];
 }
 
+/** The migration whose rejects a replay sends, where that is a replay the one before it, and so on. */
+export async function* listAncestors(
+  staging: Staging,
+  replay: MigrationRecord,
+): AsyncGenerator<MigrationRecord> {
+  for (let of = await loadOrigin(staging, replay); of; of = await loadOrigin(staging, of)) yield of;
+}
+
+/** Undefined also where another migration has its name by now. */
+async function loadOrigin(
+  staging: Staging,
+  { replays, replaysId }: MigrationRecord,
+): Promise<MigrationRecord | undefined> {
+  const origin = replays === undefined ? undefined : await loadMigration(staging, replays);
+  return origin && (replaysId ?? origin.id) === origin.id ? origin : undefined;
+}
+
 /** Another migration may have had the name before. */
 const isOf = ({ replays, replaysId }: MigrationRecord, root: MigrationRecord): boolean =>
   replays !== root.name || (replaysId ?? root.id) === root.id;

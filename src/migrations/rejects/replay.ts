@@ -28,6 +28,7 @@ import { listGoneParts } from '../run/other-senders.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
+import { listAncestors } from './family.ts';
 import { listRejects, type ReplayedBy, readRejectLines } from './rejects.ts';
 import { loadReplayed, type Replayed } from './replayed.ts';
 import { setApart } from './set-apart.ts';
@@ -119,11 +120,17 @@ export async function replayRejects(
 
 /**
  * A replay ends with persons of its own. While parts of the migration are not imported, the fact that forbids a
- * merge may still be in one of them. A cancelled one can be resumed; only a removed one is over for good.
+ * merge may still be in one of them, also where a replay is between both. A cancelled one can be resumed; only a removed
+ * one is over for good.
  */
 async function assertDecided(staging: Staging, name: string, { manifest }: ManifestAt): Promise<void> {
   if (manifest.persons === 'hold') return;
-  await requireMigration(staging, name);
+  const record = await requireMigration(staging, name);
+  await assertOver(staging, name);
+  for await (const ancestor of listAncestors(staging, record)) await assertOver(staging, ancestor.name);
+}
+
+async function assertOver(staging: Staging, name: string): Promise<void> {
   const state = (await loadControl(staging, name))?.state;
   if (state === 'finished' || state === 'removed') return;
   const over =

@@ -88,8 +88,15 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'HELD-4',
     what: 'a replay of a replay sends its persons although the first migration holds them',
-    file: 'src/migrations/rejects/held-with-origin.ts',
-    edits: [['origin = await loadOrigin(staging, origin))', 'origin = undefined)']],
+    file: 'src/migrations/rejects/family.ts',
+    edits: [['of = await loadOrigin(staging, of))', 'of = undefined)']],
+    tests: ['test/migrations/held-replay.test.ts'],
+  },
+  {
+    id: 'HELD-6',
+    what: 'a replay of a replay begins while the first migration imports what may forbid its merges',
+    file: 'src/migrations/rejects/replay.ts',
+    edits: [['await assertOver(staging, ancestor.name)', 'void ancestor']],
     tests: ['test/migrations/held-replay.test.ts'],
   },
   {
