@@ -50,7 +50,9 @@ export function takeDataDirLock(dataDir: string, create = createPrivateFile): Lo
     for (const old of generations.filter((each) => each < generation)) {
       rmSync(lockPath(dataDir, old), { force: true });
     }
-    const release = () => putPrivateFile(lockPath(dataDir, generation), render({ kind: 'released' }));
+    const release = () => {
+      if (existsSync(dataDir)) putPrivateFile(lockPath(dataDir, generation), render({ kind: 'released' }));
+    };
     return { kind: 'taken', lock: { generation, release } };
   }
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -104,7 +104,8 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   const stop = async () => {
     await child.stop();
     const { code } = await child.exited;
-    if (code === 0) saveRun(runFile, { runId, inOrder: true });
+    // Where somebody removed the folder meanwhile, there is nothing to continue.
+    if (code === 0 && existsSync(folder)) saveRun(runFile, { runId, inOrder: true });
   };
   options.log.debug({ pid: child.pid, port: address.port, folder }, 'redis started');
   return { pid: child.pid, exited: child.exited, stop, url, address };

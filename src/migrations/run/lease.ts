@@ -29,6 +29,8 @@ import { isRunning, THIS_PLACE } from './this-place.ts';
 
 const LEASE_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
+/** Staging is asked whether it still holds the epoch. */
+const LOOK_EVERY_MS = 15_000;
 
 /** Redis lost the migration's state, or came back with an older one: the lease must be acquired again, under a new epoch (I4). */
 export class RedisWipedError extends Error {}
@@ -59,7 +61,7 @@ export type AcquiringEvent =
 /** A producer's hold on a migration: one process runs it at a time. */
 export interface Lease {
   readonly epoch: number;
-  /** Throws when the run must end; called about once a second. Asks Redis alone. */
+  /** Throws when the run must end; called about once a second. Waits for Redis alone. */
   assertRunning(): Promise<void>;
   /** Throws ControlError when staging says that the migration is paused or cancelled. */
   assertNotHeld(): Promise<void>;
@@ -199,10 +201,16 @@ export async function acquireLease(
   const renew = () => redis.eval(RENEW, 1, leaseKey(record.id), self, String(LEASE_MS));
   // By a timer: listing a large staging may take longer than a lease lasts.
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
+  let isGone = false;
+  // Staging that is away or damaged is for those to report who work with it.
+  const looking = repeat(async () => {
+    isGone ||= (await loadEpoch(staging, record, epoch)) === undefined;
+  }, LOOK_EVERY_MS);
 
   return {
     epoch,
     async assertRunning() {
+      if (isGone) throw new ConfigError(explainGone(staging.location, record.name));
       const [known, control] = await redis.hmget(key, 'epoch', 'control');
       const standing = compareEpoch(epoch, known == null ? undefined : Number(known));
       const duty = EPOCH_DUTIES[standing].producer;
@@ -225,6 +233,7 @@ export async function acquireLease(
     },
     async release() {
       clearInterval(renewing);
+      clearInterval(looking);
       await release();
     },
   };
@@ -291,6 +300,21 @@ async function assertNotEdited(
 function assertContinues(state: Control['state'] | undefined): void {
   if (state !== undefined && DUTIES[state].producer === 'end') throw new ControlError(state);
 }
+
+/** Every so often, never twice at once, and whatever comes of it. */
+function repeat(work: () => Promise<void>, everyMs: number): NodeJS.Timeout {
+  let isUnderWay = false;
+  const once = async () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    await work().catch(() => {});
+    isUnderWay = false;
+  };
+  return setInterval(() => void once(), everyMs).unref();
+}
+
+const explainGone = (location: string, name: string) =>
+  `${location} no longer holds migration "${name}": it was removed, moved or replaced while it ran. Put back what was there and resume it, or run its manifest again, which imports everything once more (events that are already at the destination are dropped by their uuid)`;
 
 /** Parts, receipts and epochs are found by listings: one that is behind would hide work that is done. */
 const explainLag = (location: string) =>

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
-import { ConfigError, FencedOutError } from '../../../src/lib/errors.ts';
+import { ConfigError, FencedOutError, UnavailableError } from '../../../src/lib/errors.ts';
 import { applyEvent } from '../../../src/migrations/life-store.ts';
 import {
   type AcquiringEvent,
@@ -141,6 +141,32 @@ describe('acquiring the lease of a migration', () => {
     await redis.pexpire(key, 1);
     await until('the lease ends', async () => ((await redis.exists(key)) === 0 ? true : undefined));
     expect((await take()).epoch).toBe(1);
+  });
+
+  it('ends where staging does not hold the migration any more, and not where staging is away', async () => {
+    const whole = createFolderStaging(folder);
+    let isAway = true;
+    const get: Staging['get'] = async (key, into) => {
+      if (isAway) throw new UnavailableError('staging is away');
+      return whole.get(key, into);
+    };
+    let staging: Staging = whole;
+    const switched: Staging = { ...whole, get: (key, into) => staging.get(key, into) };
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const taken = await acquireLease(record, OPENING, { kind: 'run' }, { staging: switched, redis, now });
+      staging = { ...whole, get };
+      await rm(join(folder, record.name), { recursive: true });
+      await vi.advanceTimersByTimeAsync(15_000);
+      await taken.assertRunning();
+      isAway = false;
+      await vi.advanceTimersByTimeAsync(15_000);
+      const end = await until('the run ends', () => taken.assertRunning().then(() => undefined, String));
+      expect(end).toContain(`no longer holds migration "${record.name}"`);
+      await taken.release();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is possible again once Redis lost its memory, under an epoch that supersedes the one before', async () => {

@@ -2,6 +2,13 @@ import type { Mutant } from '../mutant.ts';
 
 export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
+    id: 'STAGE-1',
+    what: 'a producer goes on though staging does not hold its migration any more',
+    file: 'src/migrations/run/lease.ts',
+    edits: [['      if (isGone) throw', '      if (!isGone && isGone) throw']],
+    tests: ['test/migrations/run/lease.test.ts'],
+  },
+  {
     id: 'SP1',
     what: 'locks of another container of the same host name are taken for those of a dead process',
     file: 'src/migrations/lifecycle.ts',
