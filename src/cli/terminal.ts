@@ -32,7 +32,21 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
   let shownLines = 0;
   let plainAtMs = Number.NEGATIVE_INFINITY;
   let lastPlain = '';
+  let latest = () => '';
+  let later: NodeJS.Timeout | undefined;
 
+  const forgetLater = () => {
+    clearTimeout(later);
+    later = undefined;
+  };
+  const printLatest = () => {
+    forgetLater();
+    const line = latest();
+    if (line === lastPlain) return;
+    plainAtMs = performance.now();
+    lastPlain = line;
+    process.stderr.write(`${line}\n`);
+  };
   const clear = () => {
     if (shownLines > 0 && live) process.stderr.write(eraseLines(shownLines));
     shownLines = 0;
@@ -59,16 +73,15 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
         shownLines = lines.length;
         return;
       }
-      const now = performance.now();
-      if (now - plainAtMs < PLAIN_EVERY_MS) return;
-      const line =
+      latest = () =>
         json && document !== undefined ? stringifyJson(document) : toLines(render(PLAIN_COLUMNS)).join('\n');
-      if (line === lastPlain) return;
-      plainAtMs = now;
-      lastPlain = line;
-      process.stderr.write(`${line}\n`);
+      const leftMs = plainAtMs + PLAIN_EVERY_MS - performance.now();
+      if (leftMs <= 0) return printLatest();
+      // The last one before a silence says what is waited for.
+      later ??= setTimeout(printLatest, leftMs).unref();
     },
     endStatus() {
+      forgetLater();
       if (shownLines > 0 && live) process.stderr.write('\n');
       shownLines = 0;
     },

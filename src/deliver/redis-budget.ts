@@ -34,6 +34,8 @@ const PERMITS_PER_WINDOW = 20;
 const DRIFT = 1 / 1000;
 /** A waiting worker whose event loop is busy keeps its place in the queue this long. */
 const QUEUE_GRACE_MS = 1000;
+/** A pause that a destination asks for is logged from here on. */
+const LONG_PAUSE_MS = 10_000;
 /** A permit whose reply took longer than this share of the request timeout is stale. */
 const TRAVEL_SHARE = 1 / 12;
 const SETTLE_PATIENCE_MS = 1000;
@@ -119,6 +121,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   async function takeLocked(events: number, signal: AbortSignal): Promise<Permit> {
     let id = randomUUID();
     let isLossLogged = false;
+    let isPauseLogged = false;
     for (;;) {
       await localPause.wait(signal);
       let requestedMs = 0;
@@ -131,6 +134,10 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
         if (reason === 'count_lost' && !isLossLogged) {
           isLossLogged = true;
           log.warn({ waitMs }, 'count of sent events lost in Redis, senders wait a full window');
+        }
+        if (reason === 'slow_down' && waitMs >= LONG_PAUSE_MS && !isPauseLogged) {
+          isPauseLogged = true;
+          log.warn({ waitMs }, 'the destination has asked for a pause, and all senders wait for its end');
         }
         // Redis may know better in the meantime: its clock may be set, or another server take over.
         await clock.wait(Math.min(waitMs, countedMs), signal);

@@ -26,3 +26,22 @@ it('writes no control character of a text to stderr, be it a line or what ends a
   expect(written()).toContain('/nowhere/us\\u001b[2Jer.yaml');
   expect(written().replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 });
+
+it('prints the last status before a silence where it may print one now and then only', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const written = collectStderr();
+    const terminal = createTerminal({ json: false, env: { TERM: 'dumb' } });
+    for (const line of ['stage', 'import', 'waiting for the destination: HTTP 429'])
+      terminal.status(() => line);
+    expect(written()).toBe('stage\n');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(written()).toBe('stage\nwaiting for the destination: HTTP 429\n');
+    terminal.status(() => 'report');
+    terminal.endStatus();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(written()).toBe('stage\nwaiting for the destination: HTTP 429\n');
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -136,6 +136,20 @@ describe('the budget in Redis', () => {
       await expect(budgetOn(newKey(), { eventsPerMinute: 0 })).rejects.toThrow(ConfigError);
     }));
 
+  it('says a long pause once, where another process has seen the answer that asks for it', () =>
+    clock.run(async () => {
+      const one = await budgetOn(newKey());
+      const other = await budgetOn(one.key);
+      await one.slowDown(5_000);
+      expect(await measureTake(other, 1)).toBe(5_000);
+      expect(other.lines).toEqual([]);
+      await one.slowDown(3_600_000);
+      expect(await measureTake(other, 1)).toBe(3_600_000);
+      expect(other.lines.map((line) => JSON.parse(line).msg)).toEqual([
+        'the destination has asked for a pause, and all senders wait for its end',
+      ]);
+    }));
+
   it('slows every worker down, the longest request counting', () =>
     clock.run(async () => {
       const key = newKey();
