@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
 import { FencedOutError } from '../../src/lib/errors.ts';
 import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { encodeDocument } from '../../src/state/document.ts';
 import { layout } from '../../src/state/keys/migration.ts';
 import { parsePartOfFindings } from '../../src/state/keys/segments.ts';
 import { createMigration } from '../../src/state/migrations.ts';
@@ -122,6 +123,17 @@ it.each(what)(
     expect(await listLeft()).toEqual([]);
   },
 );
+
+it.each(what)('leaves no %s of one whose name an earlier version gave to another meanwhile', async (kind) => {
+  const again = async () => {
+    await remove(true);
+    await createMigration(staging, record('2'));
+    // Earlier versions did not say of which migration a state is.
+    await staging.put(layout('shop').control(1), encodeDocument({ state: 'running', reason: '', at }));
+  };
+  await expect(write(kind, openStore(again))).rejects.toThrow(FencedOutError);
+  expect(await listLeft()).toEqual([]);
+});
 
 it.each(what)('replaces no %s of another one that has its name by now', async (kind) => {
   const migration = (id: string) => ({ name: 'shop', id, partsById: true }) as const;
