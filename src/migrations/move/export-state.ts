@@ -18,7 +18,7 @@ import type { MigrationRecord } from '../../state/migrations.ts';
 import { isScheduled } from '../../state/schedules/schedules.ts';
 import { stageCheckpoints } from '../../state/staged-checkpoints.ts';
 import { applyEvent, decideStored, requireMigration } from '../life-store.ts';
-import { whileUnproduced } from '../run/lease.ts';
+import { whileUnproduced } from '../run/held-key.ts';
 import { type ArchiveHead, isLeftOut, listPrefixes, type MovedMigration } from './contents.ts';
 import { loadStateBefore, restoreStates } from './restore.ts';
 import { findTogether, listTies, type Ties } from './together.ts';

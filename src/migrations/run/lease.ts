@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
 import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
@@ -23,12 +21,9 @@ import {
 } from '../../state/epochs.ts';
 import { identify, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { decideStored, RefusedError } from '../life-store.ts';
-import { compareEpoch, DUTIES, decideLease, EPOCH_DUTIES, explainRefusal } from '../lifecycle.ts';
-import { lookAtLock } from './look-at-lock.ts';
-import { isRunning, THIS_PLACE } from './this-place.ts';
+import { compareEpoch, DUTIES, EPOCH_DUTIES, explainRefusal } from '../lifecycle.ts';
+import { type HeldKey, holdKey } from './held-key.ts';
 
-const LEASE_MS = 15_000;
-const RENEW_EVERY_MS = 5_000;
 /** Staging is asked whether it still holds the epoch. */
 const LOOK_EVERY_MS = 15_000;
 
@@ -70,48 +65,6 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-/**
- * Keeps producers of a migration away while `work` runs. Throws RefusedError where one is there; of a process of this
- * machine that was killed the lease is taken over, of another machine it expires.
- */
-export async function whileUnproduced<T>(
-  record: MigrationRecord,
-  redis: Redis,
-  work: () => Promise<T>,
-): Promise<T> {
-  return whileHeld(leaseKey(record.id), record.name, redis, work);
-}
-
-/** The same under a key of its own, for what is done to the migration of that name. */
-export async function whileHeld<T>(
-  key: string,
-  name: string,
-  redis: Redis,
-  work: () => Promise<T>,
-): Promise<T> {
-  const since = new Date().toISOString();
-  const self = JSON.stringify({ ...THIS_PLACE, pid: process.pid, token: randomUUID(), since });
-  await takeLease(redis, { key, name }, self);
-  const renew = () => redis.eval(RENEW, 1, key, self, String(LEASE_MS));
-  const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
-  try {
-    return await work();
-  } finally {
-    clearInterval(renewing);
-    ownLeases.delete(self);
-    await redis.eval(RELEASE, 1, key, self).catch(() => {});
-  }
-}
-
-/** Since when a key of `whileHeld` is held, ISO 8601; undefined where nobody holds it. */
-export async function readHeldSince(redis: Redis, key: string): Promise<string | undefined> {
-  const held = await redis.get(key);
-  return held === null ? undefined : parseHolder(held, key).since;
-}
-
-/** Leases of this process. One that has its pid and is not among them is of an earlier process. */
-const ownLeases = new Set<string>();
-
 const SET_EPOCH = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch >= tonumber(ARGV[1]) then return epoch end
@@ -121,14 +74,6 @@ return 0`;
 
 /** How long Redis remembers the epoch of a finished migration: longer than any producer of an older one sleeps. */
 const FINISHED_KEPT_MS = 30 * 24 * 3_600_000;
-
-const RENEW = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
-
-const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 /**
  * Acquires the lease, opens a new epoch in staging and puts it in force in Redis: every job and writer of an
@@ -146,20 +91,15 @@ export async function acquireLease(
   { staging, redis, now }: { staging: Staging; redis: Redis; now: () => Date },
 ): Promise<Lease> {
   const key = migrationKey(record.id);
-  const token = randomUUID();
-  const self = JSON.stringify({ ...THIS_PLACE, pid: process.pid, token });
   const latest = await loadLatestEpochNumber(staging, record);
+  let held: HeldKey;
   try {
-    await takeLease(redis, { key: leaseKey(record.id), name: record.name }, self);
+    held = await holdKey(redis, { key: leaseKey(record.id), name: record.name });
   } catch (error) {
     // One that runs needs no advice, but an end: the other drives the migration.
     if (error instanceof RefusedError && event.kind === 'redis_wiped') throw superseded(record.name);
     throw error;
   }
-  const release = async () => {
-    ownLeases.delete(self);
-    await redis.eval(RELEASE, 1, leaseKey(record.id), self);
-  };
 
   let epoch: number;
   try {
@@ -171,7 +111,7 @@ export async function acquireLease(
     if (event.kind === 'resume' && latest > 0) await assertNotEdited(staging, record, latest, opening);
     const at = now().toISOString();
     const open = async (number: number) => {
-      const document = { openedAt: at, producer: token, ...opening };
+      const document = { openedAt: at, producer: held.token, ...opening };
       const opened = await openEpoch(staging, record, number, document);
       if (opened === undefined) throw superseded(record.name);
       await assertStillThere(staging, record);
@@ -194,13 +134,11 @@ export async function acquireLease(
     await mirrorControl(redis, record.id, entered);
     assertContinues(entered.state);
   } catch (error) {
-    await release().catch(() => {});
+    await held.release().catch(() => {});
     throw error;
   }
 
-  const renew = () => redis.eval(RENEW, 1, leaseKey(record.id), self, String(LEASE_MS));
-  // By a timer: listing a large staging may take longer than a lease lasts.
-  const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
+  held.keepRenewing();
   let isGone = false;
   // Staging that is away or damaged is for those to report who work with it.
   const looking = repeat(async () => {
@@ -217,7 +155,7 @@ export async function acquireLease(
       if (duty === 'acquire') throw new RedisWipedError('Redis lost the newest state of the migration');
       if (duty === 'end') throw superseded(record.name);
       assertContinues(controlState.safeParse(control).data);
-      if ((await renew()) === 1) return;
+      if (await held.renew()) return;
       // The lease of another process: of a newer one, or of one before this, which an older Redis remembers.
       if (await isEpochOver(staging, record, epoch)) throw superseded(record.name);
       throw new RedisWipedError('Redis holds the lease of another process');
@@ -232,9 +170,8 @@ export async function acquireLease(
         for (const part of keys as string[]) await redis.pexpire(part, FINISHED_KEPT_MS);
     },
     async release() {
-      clearInterval(renewing);
       clearInterval(looking);
-      await release();
+      await held.release();
     },
   };
 }
@@ -322,48 +259,3 @@ const explainLag = (location: string) =>
 
 const superseded = (name: string) =>
   new FencedOutError(explainRefusal('superseded', { name, state: 'running', reason: '' }));
-
-async function takeLease(
-  redis: Redis,
-  { key, name }: { readonly key: string; readonly name: string },
-  self: string,
-): Promise<void> {
-  for (;;) {
-    if ((await redis.set(key, self, 'PX', LEASE_MS, 'NX')) === 'OK') {
-      ownLeases.add(self);
-      return;
-    }
-    const held = await lookAtLock(redis, key, LEASE_MS);
-    if (held === null) continue;
-    const holder = parseHolder(held, key);
-    const isAlive = (pid: number) => (pid === process.pid ? ownLeases.has(held) : isRunning(pid));
-    if (decideLease(holder, { ...THIS_PLACE, isAlive }) === 'remove') {
-      await redis.eval(RELEASE, 1, key, held); // only this very lease: a new holder may have come
-      continue;
-    }
-    throw new RefusedError(
-      'already_running',
-      `migration "${name}" is being run by process ${holder.pid} on ${holder.host}; watch it with "backhaul status ${name} --watch", or stop that process first (a lease of a machine that is gone ends by itself after ${LEASE_MS / 1_000} s)`,
-    );
-  }
-}
-
-const leaseHolder = z.object({
-  host: z.string(),
-  /** Absent in leases of earlier versions. */
-  pids: z.string().exactOptional(),
-  pid: z.number().int().positive(),
-  /** ISO 8601; absent in leases of producers. */
-  since: z.string().exactOptional(),
-});
-
-function parseHolder(held: string, key: string): z.infer<typeof leaseHolder> {
-  try {
-    return leaseHolder.parse(JSON.parse(held));
-  } catch (error) {
-    throw new ConfigError(
-      `Redis holds a lease under ${key} that Backhaul did not write; wait ${LEASE_MS / 1_000} s for it to end, or delete that key`,
-      error,
-    );
-  }
-}

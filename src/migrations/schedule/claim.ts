@@ -1,6 +1,6 @@
 import { migrationKey } from '../../state/checkpoints.ts';
 import type { MigrationRuntime, MigrationStore } from '../migration-runtime.ts';
-import { readHeldSince, whileHeld } from '../run/lease.ts';
+import { readHeldSince, whileHeld } from '../run/held-key.ts';
 
 const claimKey = (name: string): string => migrationKey(`schedule:${name}`);
 
