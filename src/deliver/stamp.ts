@@ -20,7 +20,14 @@ export function createStamp(properties: Readonly<Record<string, string>>): Stamp
 export const stampText = (event: string, stamp: Stamp | undefined): string =>
   stamp ? `${event.slice(0, -END.length)}${stamp.text}${END}` : event;
 
-/** The name under which a record's own property goes that is called as a stamp is. */
-export const toOwnName = (name: string): string => `source_${name}`;
+/**
+ * The name under which a record's own property goes that is called as a stamp is. `has`: names that are taken, such as in
+ * an event that was imported twice.
+ */
+export function toOwnName(name: string, has: (name: string) => boolean = () => false): string {
+  let own = `source_${name}`;
+  while (has(own)) own = `source_${own}`;
+  return own;
+}
 
 const END = '}}';

@@ -299,7 +299,7 @@ function makeRoom(
   if (!names.some(has)) return properties;
   const moved = new PropertyList();
   const put = (name: string, value: unknown) => {
-    moved.set(names.includes(name) ? toOwnName(name) : name, value);
+    moved.set(names.includes(name) ? toOwnName(name, has) : name, value);
   };
   if (properties instanceof PropertyList) {
     const { count, names: own, values } = properties;

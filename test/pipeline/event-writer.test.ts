@@ -216,6 +216,22 @@ describe('a stamp', () => {
     expect(writeStamped(stamp, withProperties(list)).text).toBe(text);
   });
 
+  it('leaves what two imports before have stamped, in whatever order a record has it', () => {
+    const twice = { $import_job_id: 'second', source_$import_job_id: 'first', distinct_id: 'ann' };
+    for (const entries of [Object.entries(twice), Object.entries(twice).toReversed()]) {
+      const list = new PropertyList();
+      for (const [name, value] of entries) list.set(name, value);
+      for (const properties of [Object.fromEntries(entries) as typeof twice, list])
+        expect(JSON.parse(writeStamped(stamp, withProperties(properties)).text)).toMatchObject({
+          properties: {
+            source_$import_job_id: 'first',
+            source_source_$import_job_id: 'second',
+            ...stamp?.properties,
+          },
+        });
+    }
+  });
+
   it('of no names is none', () => {
     expect(createStamp({})).toBeUndefined();
   });

@@ -46,8 +46,9 @@ export function createManifestStamp({
 
 /** A stamped event, for plans. */
 export function stampEvent(event: TargetEvent, { properties: stamped }: Stamp): TargetEvent {
+  const has = (name: string) => Object.hasOwn(event.properties, name);
   const own = Object.entries(event.properties).map(([name, value]): [string, unknown] => [
-    Object.hasOwn(stamped, name) ? toOwnName(name) : name,
+    Object.hasOwn(stamped, name) ? toOwnName(name, has) : name,
     value,
   ]);
   return { ...event, properties: { ...Object.fromEntries(own), ...stamped } as TargetEvent['properties'] };

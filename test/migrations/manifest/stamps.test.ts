@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { manifestSchema } from '../../../config/manifest/manifest.ts';
 import { manifestIdentity } from '../../../config/manifest/manifest-identity.ts';
-import { createMigrationStamp } from '../../../src/migrations/manifest/stamps.ts';
+import { createStamp } from '../../../src/deliver/stamp.ts';
+import { createMigrationStamp, stampEvent } from '../../../src/migrations/manifest/stamps.ts';
 
 const parse = (stamps?: unknown) =>
   manifestSchema.parse({
@@ -17,6 +18,18 @@ test('name the migration and the source, under names of the manifest', () => {
   expect(properties()).toEqual({ $import_job_id: 'a', analytics_source: 'amplitude' });
   expect(properties({ importId: 'job', source: false })).toEqual({ job: 'a' });
   expect(properties({ importId: false, source: false })).toBeUndefined();
+});
+
+test('leave what two imports before have stamped, in a plan as in a run', () => {
+  const stamp = createStamp({ $import_job_id: 'third' }) ?? expect.fail('it has a name');
+  const before = { distinct_id: 'ann', $import_job_id: 'second', source_$import_job_id: 'first' };
+  const event = { event: 'a', uuid: 'u', timestamp: '2023-05-01T12:00:00.000Z', properties: before };
+  expect(stampEvent(event, stamp).properties).toEqual({
+    distinct_id: 'ann',
+    $import_job_id: 'third',
+    source_source_$import_job_id: 'second',
+    source_$import_job_id: 'first',
+  });
 });
 
 test('of a replay name the migration whose rejects it sends', () => {

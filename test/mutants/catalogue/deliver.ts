@@ -21,6 +21,13 @@ local head`,
     tests: ['test/deliver'],
   },
   {
+    id: 'STAMP-TWICE',
+    what: 'of an event that was imported twice one stamp is lost',
+    file: 'src/deliver/stamp.ts',
+    edits: [['while (has(own))', 'while (false)']],
+    tests: ['test/pipeline/event-writer.test.ts'],
+  },
+  {
     id: 'D23',
     what: 'stale permit (slow reply) used',
     file: 'src/deliver/redis-budget.ts',
