@@ -107,7 +107,7 @@ function createCsvParser(delimiter: string, header: Uint8Array | undefined): (te
   const cells = headerText === undefined ? undefined : parseRow(headerText);
   if (!cells) throw new SourceError('the header row of a CSV part is missing, or not readable UTF-8');
   // Assigning to __proto__ would set no column.
-  const names = uniqueNames(cells).map((name) => (name === '__proto__' ? '__proto___' : name));
+  const names = uniqueNames(cells.map((name) => (name === '__proto__' ? '__proto___' : name)));
 
   return (text) => {
     const row = parseRow(text);

@@ -160,6 +160,10 @@ describe('a CSV record', () => {
     });
     const proto = parser('__proto__,b')(record('x,y'));
     expect(proto.kind === 'object' && Object.keys(proto.value)).toHaveLength(2);
+    for (const header of ['__proto__,__proto___', '__proto___,__proto__']) {
+      const both = parser(header)(record('x,y'));
+      expect(both.kind === 'object' && Object.values(both.value)).toEqual(['x', 'y']);
+    }
   });
 
   it('rejects rows with too few or too many cells, and with quotes that make no sense', () => {
