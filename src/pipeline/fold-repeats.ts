@@ -8,37 +8,7 @@ import {
   toEventKey,
   unpackRecord,
 } from '../state/fingerprints.ts';
-
-/** A record by its part (number in the order of `add`) and its own number; and what it is counted under. */
-export interface FoldedRecord {
-  readonly source: number;
-  readonly record: number;
-  readonly day: string;
-  /** Index of the event name in the tally of the part. */
-  readonly name: number;
-  /** Where the row is one event of a record of several: its key. */
-  readonly eventKey: string | undefined;
-}
-
-/** Events of one key that are not a row of their own at the destination. */
-export interface KeyEvents {
-  readonly repeated: number;
-  readonly colliding: number;
-  /** Of the colliding ones 1 where nothing of these parts stays, because another sender has the row. */
-  readonly elsewhere: 0 | 1;
-}
-
-/** Called for the records whose outcome is not what their part said. */
-export interface FoldVisitor {
-  /** Another record is equal, and stays. */
-  readonly onDuplicate: (record: FoldedRecord) => void;
-  /** Another record has the same key and other content, and stays; `isElsewhere`: that of another sender. */
-  readonly onCollision: (record: FoldedRecord, isElsewhere: boolean) => void;
-  /** The record that stays where others collide with it. */
-  readonly onStays: (record: FoldedRecord) => void;
-  /** Events of one key. */
-  readonly onEvents: (events: KeyEvents) => void;
-}
+import { decideKey, type FoldedRecord, type FoldVisitor, type Rows } from './decide-repeats.ts';
 
 const FIRST_ROWS = 16 * 1024;
 const KEY_WORDS = 3;
@@ -128,71 +98,24 @@ export class RepeatFold {
       repeated.add(slot);
     }
 
+    const all: Rows = {
+      own: this.rows,
+      compareContents: (a, b) => this.#compareContents(a, b),
+      getKind: (row) => getKind(words[row * FINGERPRINT_WORDS + FINGERPRINT_WORDS - 1] as number),
+      getSender: (row) => this.#senders.get(this.#findRun(row).source),
+      isRejected: (row) => this.#rejected.has(row),
+      toRecord: (row) => this.#toRecord(row),
+    };
     let seen = 0;
     for (const slot of repeated) {
       const rows: number[] = [];
       for (let row = table[slot] as number; row !== 0; row = next[row - 1] as number) rows.push(row - 1);
-      this.#decide(rows, visitor);
+      decideKey(rows, all, visitor);
       seen += rows.length;
       if (seen < ROWS_PER_TURN) continue;
       seen = 0;
       await nextTurn();
     }
-  }
-
-  #decide(rows: number[], { onDuplicate, onCollision, onStays, onEvents }: FoldVisitor): void {
-    // Rows are in the order of parts and records, so the row itself is what decides among equal ones.
-    rows.sort((a, b) => this.#compareContents(a, b) || a - b);
-    const own = rows.filter((row) => row < this.rows);
-    const [first] = own;
-    if (first === undefined) return;
-    const ofOthers = this.#listStaying(rows.filter((row) => row >= this.rows));
-    const staying = ofOthers.length > 0 ? ofOthers : [first];
-    let colliding = 0;
-    let repeated = 0;
-    let isHere = false;
-    let stays = true;
-    /** Of the content that is looked at, a record was counted already. */
-    let isCounted = false;
-    for (const [index, row] of own.entries()) {
-      const before = own[index - 1];
-      if (before === undefined || this.#compareContents(before, row) !== 0) {
-        stays = staying.some((each) => this.#compareContents(each, row) === 0);
-        if (!stays || isHere) colliding += 1;
-        isHere ||= stays;
-        isCounted = false;
-      } else repeated += 1;
-      if (this.#getKind(row) === OF_EVENT) {
-        if (!stays) onCollision(this.#toRecord(row), ofOthers.length > 0);
-      } else if (isCounted) onDuplicate(this.#toRecord(row));
-      else {
-        isCounted = true;
-        if (!stays) onCollision(this.#toRecord(row), ofOthers.length > 0);
-      }
-    }
-    if (this.#getKind(first) !== OF_WHOLE) onEvents({ repeated, colliding, elsewhere: isHere ? 0 : 1 });
-    if (colliding === 0 && staying.length === 1) return;
-    for (const row of staying) onStays(this.#toRecord(row));
-  }
-
-  /**
-   * Of sorted rows of others, the first of each content that one of them counts as delivered. A sender rejects a content
-   * as a whole; what one rejected may be what another one, that counted later, has.
-   */
-  #listStaying(rows: readonly number[]): number[] {
-    const isEqual = (a: number, b: number) => this.#compareContents(a, b) === 0;
-    const rejected = rows.filter((row) => this.#rejected.has(row));
-    const delivered = rows.filter(
-      (row) => !rejected.some((each) => this.#getSender(each) === this.#getSender(row) && isEqual(each, row)),
-    );
-    return delivered.filter((row, index) => {
-      const before = delivered[index - 1];
-      return before === undefined || !isEqual(before, row);
-    });
-  }
-
-  #getSender(row: number): string | undefined {
-    return this.#senders.get(this.#findRun(row).source);
   }
 
   async #indexKeys(): Promise<Int32Array> {
@@ -209,10 +132,6 @@ export class RepeatFold {
     return (
       this.#own !== undefined && this.#own.table[findSlot(this.#own.table, this.#words, words, at)] !== 0
     );
-  }
-
-  #getKind(row: number): number {
-    return getKind(this.#words[row * FINGERPRINT_WORDS + FINGERPRINT_WORDS - 1] as number);
   }
 
   #compareContents(a: number, b: number): number {

@@ -1,6 +1,6 @@
 import type { RejectSegment } from '../contract/progress.ts';
 import { type Correction, countRepeatedEvents, type Repeats } from '../state/repeats.ts';
-import type { KeyEvents } from './fold-repeats.ts';
+import type { KeyEvents } from './decide-repeats.ts';
 
 type Kind = keyof Correction;
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapInOrder } from '../../lib/async/ordered-concurrency.ts';
-import { type FoldedRecord, RepeatFold } from '../../pipeline/fold-repeats.ts';
+import type { FoldedRecord } from '../../pipeline/decide-repeats.ts';
+import { RepeatFold } from '../../pipeline/fold-repeats.ts';
 import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
 import { RepeatsTally } from '../../pipeline/repeats-tally.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';

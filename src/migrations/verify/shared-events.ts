@@ -1,5 +1,6 @@
 import type { Staging } from '../../contract/staging.ts';
-import { type FoldedRecord, RepeatFold } from '../../pipeline/fold-repeats.ts';
+import type { FoldedRecord } from '../../pipeline/decide-repeats.ts';
+import { RepeatFold } from '../../pipeline/fold-repeats.ts';
 import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
 import {

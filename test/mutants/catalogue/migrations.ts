@@ -398,8 +398,8 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RJ26',
     what: 'what one sender rejects stays nowhere, though another one counts it as delivered',
-    file: 'src/pipeline/fold-repeats.ts',
-    edits: [['this.#getSender(each) === this.#getSender(row) && ', '']],
+    file: 'src/pipeline/decide-repeats.ts',
+    edits: [['!rejecting.has(rows.getSender(one))', 'rejecting.size === 0']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
   {

@@ -214,14 +214,14 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'RP2',
     what: 'which of different records stays depends on the order of files',
-    file: 'src/pipeline/fold-repeats.ts',
-    edits: [['rows.sort((a, b) => this.#compareContents(a, b) || a - b);', 'rows.sort((a, b) => a - b);']],
+    file: 'src/pipeline/decide-repeats.ts',
+    edits: [['all.sort((a, b) => rows.compareContents(a, b) || a - b);', 'all.sort((a, b) => a - b);']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
     id: 'RP3',
     what: 'the record that stays is not kept for a replay',
-    file: 'src/pipeline/fold-repeats.ts',
+    file: 'src/pipeline/decide-repeats.ts',
     edits: [['for (const row of staying) onStays(', 'for (const row of staying.slice(0, 0)) onStays(']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
