@@ -33,7 +33,9 @@ export function loadSettings(env: Environment, cwd: string = process.cwd()): Set
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.join('.');
     const field = fields.find((candidate) => candidate.path.join('.') === path);
-    const shown = field?.secret ? 'has a value that is not shown here' : `is "${texts.get(path) ?? ''}"`;
+    const shown = field?.secret
+      ? 'has a value that is not shown here'
+      : `is "${hideUserInfo(texts.get(path) ?? '')}"`;
     mistakes.push(`${field?.env ?? path} ${shown}: ${issue.message}`);
   }
   if (parsed.data) mistakes.push(...findContradictions(parsed.data));
@@ -120,3 +122,5 @@ function getObject(root: Record<string, unknown>, path: readonly string[]): Reco
     return at[key] as Record<string, unknown>;
   }, root);
 }
+
+const hideUserInfo = (text: string): string => text.replace(/\/\/[^/?#]*@/g, '//***@');

@@ -29,6 +29,13 @@ const address = (protocols: readonly string[]) =>
     error: `it takes an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   });
 
+/** One that messages show, and so may every log. */
+const shownAddress = () =>
+  address(['http:', 'https:']).refine(
+    (value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''),
+    { error: 'it takes an address without user name and password: messages and logs show it' },
+  );
+
 const isS3Location = (value: string) =>
   /^s3:\/\/[A-Za-z0-9][A-Za-z0-9._-]{1,62}(\/.*)?$/.test(value) && !/\/\.\.?(\/|$)/.test(value);
 
@@ -99,7 +106,7 @@ export const settingsSchema = z.strictObject({
     )
     .register(settingNames, { env: 'BACKHAUL_STAGING' }),
   s3: z.strictObject({
-    endpoint: address(['http:', 'https:'])
+    endpoint: shownAddress()
       .exactOptional()
       .describe(
         'S3 server other than AWS, for staging and s3:// sources. Unset: the endpoint of the AWS_* variables, else AWS.',
@@ -139,7 +146,7 @@ export const settingsSchema = z.strictObject({
     .default(0)
     .describe('Port of both. 0 chooses a free one.')
     .register(settingNames, { env: 'BACKHAUL_PORT' }),
-  apiUrl: address(['http:', 'https:'])
+  apiUrl: shownAddress()
     .transform((value) => value.replace(/[?#].*$/, '').replace(/\/+$/, ''))
     .exactOptional()
     .describe(
@@ -152,7 +159,7 @@ export const settingsSchema = z.strictObject({
       'Requests per minute that each personal key may send to the bundled API; ingestion is not limited. Unset: no limit.',
     )
     .register(settingNames, { env: 'BACKHAUL_API_REQUESTS_PER_MINUTE' }),
-  publicUrl: address(['http:', 'https:'])
+  publicUrl: shownAddress()
     .transform((value) => value.replace(/[?#].*$/, '').replace(/\/+$/, ''))
     .exactOptional()
     .describe(

@@ -37,6 +37,17 @@ describe('loadSettings', () => {
     });
   });
 
+  test.each(['BACKHAUL_S3_ENDPOINT', 'BACKHAUL_API_URL', 'BACKHAUL_PUBLIC_URL'])(
+    'takes no user name and password in %s, which messages show, and shows none',
+    (name) => {
+      const message = mistakesOf({ [name]: 'http://ada:hush@storage.example.com:9000' });
+      expect(message).toContain(
+        `${name} is "http://***@storage.example.com:9000": it takes an address without`,
+      );
+      expect(message).not.toMatch(/ada|hush/);
+    },
+  );
+
   test('reads every setting from its variable', () => {
     const settings = loadSettings({
       BACKHAUL_DATA_DIR: '/data',

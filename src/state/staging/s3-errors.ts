@@ -54,6 +54,12 @@ function classify(original: unknown, error: Error, context: S3Context): Backhaul
       error,
     );
   }
+  if (/quota/i.test(name)) {
+    return new ConfigError(
+      `${where} is full (could not ${doing}: ${name}): raise its quota, or make room there, then run the command again; what was saved stays`,
+      error,
+    );
+  }
   if (name === 'AccessDenied' || status === 403) {
     return new ConfigError(
       `${where} refuses this access key (could not ${doing}): grant it s3:ListBucket on the bucket and s3:GetObject, s3:PutObject, s3:DeleteObject on its objects`,
