@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { ConfigError } from '../lib/errors.ts';
+import { explainNoLinks } from '../lib/hard-links.ts';
 
 /** The data folder holds keys, passwords and personal data: only its owner may read it. */
 export function createPrivateFolder(path: string): void {
@@ -35,7 +36,7 @@ export function createPrivateFile(path: string, text: string): boolean {
     return true;
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return false;
-    throw error;
+    throw notWritable(path, error, explainNoLinks(error));
   } finally {
     rmSync(draft, { force: true });
   }
@@ -77,8 +78,11 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
 };
 
-function notWritable(path: string, error: unknown): unknown {
-  const why = REFUSALS[getErrorCode(error) ?? ''];
+function notWritable(
+  path: string,
+  error: unknown,
+  why: string | undefined = REFUSALS[getErrorCode(error) ?? ''],
+): unknown {
   if (why === undefined) return error;
   return new ConfigError(
     `${path} cannot be written: ${why}. Correct that, or choose another data folder with BACKHAUL_DATA_DIR.`,

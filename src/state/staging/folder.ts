@@ -4,13 +4,16 @@ import { link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from '
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Staging } from '../../contract/staging.ts';
-import { SourceError } from '../../lib/errors.ts';
+import { ConfigError, SourceError } from '../../lib/errors.ts';
+import { explainNoLinks } from '../../lib/hard-links.ts';
 import { getErrorCode, toFolderError } from './folder-errors.ts';
 import { assertKey, assertPrefix } from './key.ts';
 
 /** Bodies are written here first: on the same file system, so that a rename is atomic. */
 const TMP = '.tmp';
 const STALE_TMP_MS = 24 * 60 * 60 * 1000;
+/** Of network shares and others that write names at once, or cannot say when. */
+const NO_FOLDER_SYNC = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
 /** Staging in a folder: the embedded default. The folder is created on the first write. */
 export function createFolderStaging(root: string): Staging {
@@ -64,7 +67,7 @@ export function createFolderStaging(root: string): Staging {
             await link(tmp, path);
           } catch (error) {
             if (getErrorCode(error) === 'EEXIST') return false;
-            throw error;
+            throw toLinkError(error, location, key);
           }
           await syncFolder(dirname(path));
           return true;
@@ -182,11 +185,23 @@ async function readFully(
   return filled;
 }
 
-/** Makes a new name survive a power failure. */
+const toLinkError = (error: unknown, location: string, key: string): unknown => {
+  const why = explainNoLinks(error);
+  return why === undefined
+    ? error
+    : new ConfigError(
+        `${location} cannot be used (could not create ${key}): ${why}. Set BACKHAUL_DATA_DIR to a folder elsewhere`,
+        error,
+      );
+};
+
+/** Makes a new name survive a power failure, where the file system can. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
+  } catch (error) {
+    if (!NO_FOLDER_SYNC.has(getErrorCode(error) ?? '')) throw error;
   } finally {
     await handle.close();
   }
