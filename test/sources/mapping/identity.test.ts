@@ -65,6 +65,32 @@ describe('isJunkId', () => {
     expect(isJunkId("'not_authenticated'")).toBe(true);
     expect(isJunkId('anonymous-1')).toBe(false);
   });
+
+  it.each([
+    'anonymous',
+    'guest',
+    'distinctid',
+    'distinct_id',
+    'id',
+    'not_authenticated',
+    'email',
+    'undefined',
+    'true',
+    'false',
+    '[object Object]',
+    'NaN',
+    'None',
+    'none',
+    'null',
+    'NULL',
+    '0',
+  ])('takes "%s" for nobody, and no id that has a character more', (name) => {
+    for (const id of [name, ` ${name}\t`, `"${name}"`, `' ${name} '`]) expect(isJunkId(id), id).toBe(true);
+    for (const more of '123456789-.@:/+x') {
+      expect(isJunkId(`${name}${more}`), more).toBe(false);
+      expect(isJunkId(`${more}${name}`), more).toBe(false);
+    }
+  });
 });
 
 describe('the length of an id', () => {
