@@ -21,7 +21,7 @@ export function connectRedis(url: string): Redis {
     reconnectOnError(error) {
       if (classifyReply(error) !== 'outage') return false;
       metOutageAtMs = performance.now();
-      if (redis.listenerCount('error') > 0) redis.emit('error', error);
+      redis.emit('error', error);
       return 2; // reconnect, and send the command again
     },
     retryStrategy: (attempt) =>
@@ -29,7 +29,19 @@ export function connectRedis(url: string): Redis {
   });
   // ioredis adds a listener for each such answer, of as many commands as were under way.
   redis.on('connect', () => redis.stream.setMaxListeners(0));
-  return hideEvictionPolicy(redis);
+  return leaveErrors(hideEvictionPolicy(redis));
+}
+
+/**
+ * ioredis prints an error that nobody listens for, with its stack, past the log: such as of a connection of BullMQ that
+ * is being closed. Who uses a connection hears of what is wrong with it. Returns the same connection.
+ */
+function leaveErrors<T extends Redis>(redis: T): T {
+  redis.on('error', () => {});
+  const duplicate = redis.duplicate.bind(redis);
+  return Object.assign(redis, {
+    duplicate: (...options: Parameters<typeof duplicate>) => leaveErrors(duplicate(...options)),
+  });
 }
 
 /**

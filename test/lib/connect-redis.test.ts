@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectRedis } from '../../src/lib/connect-redis.ts';
 import { startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 it('warns of no leak where many commands under way meet a full Redis, and sends each again', async () => {
   const server = await startRedis();
@@ -25,4 +26,29 @@ it('warns of no leak where many commands under way meet a full Redis, and sends 
   await operator.config('SET', 'maxmemory', '0');
   expect(await written).toEqual(Array.from({ length: 50 }, () => 'OK'));
   expect(warnings).toEqual([]);
+}, 60_000);
+
+it('prints nothing where nobody listens for errors, be it a connection or a duplicate', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => printed.mockRestore());
+  const operator = new Redis(server.url);
+  onTestFinished(() => operator.disconnect());
+  await operator.call('ACL', 'SETUSER', 'queue', 'on', '>old', 'allkeys', 'allchannels', '+@all');
+  const address = new URL(server.url);
+  const redis = connectRedis(`redis://queue:old@${address.hostname}:${address.port}`);
+  const twins = [redis, redis.duplicate(), redis.duplicate().duplicate()];
+  onTestFinished(() => twins.forEach((twin) => twin.disconnect()));
+  await Promise.all(twins.map((twin) => twin.ping()));
+
+  await operator.call('ACL', 'SETUSER', 'queue', 'resetpass', '>new');
+  const closed = twins.map(() => 0);
+  for (const [index, twin] of twins.entries())
+    twin.on('close', () => {
+      closed[index] = (closed[index] ?? 0) + 1;
+    });
+  await operator.call('CLIENT', 'KILL', 'USER', 'queue');
+  await until('each has tried again, twice', () => closed.every((times) => times >= 3) || undefined);
+  expect(printed).not.toHaveBeenCalled();
 }, 60_000);
