@@ -122,6 +122,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
     let id = randomUUID();
     let isLossLogged = false;
     let isPauseLogged = false;
+    let isLateLogged = false;
     for (;;) {
       await localPause.wait(signal);
       let requestedMs = 0;
@@ -145,8 +146,15 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       }
       const ownMs = own.getWaitMs(events);
       if (ownMs > 0) await clock.wait(ownMs, signal);
-      if (clock.now() - requestedMs <= requestTimeoutMs * TRAVEL_SHARE)
-        return createPermit(id, events, own.add(events));
+      const tookMs = clock.now() - requestedMs;
+      if (tookMs <= requestTimeoutMs * TRAVEL_SHARE) return createPermit(id, events, own.add(events));
+      if (tookMs - ownMs > requestTimeoutMs * TRAVEL_SHARE && !isLateLogged) {
+        isLateLogged = true;
+        log.warn(
+          { tookMs },
+          'Redis answers too late for its permits to be used, senders wait until it is faster',
+        );
+      }
       await createPermit(id, events, () => {}).settle();
       id = randomUUID();
     }

@@ -476,6 +476,7 @@ describe('while Redis fails', () => {
       });
       const budget = await budgetOn(key, { redis: late.redis });
       await budget.take(7, open);
+      expect(budget.lines.join().includes('Redis answers too late')).toBe(grants === 2);
       const found = await grantsOf(key);
       expect(found).toHaveLength(2 * grants);
       expect(await redis.hget(key, 'sum')).toBe(String(7 * grants));
