@@ -95,11 +95,11 @@ async function collectFacts(
     const condition = matchEntity(within, target);
     const value = selectValue(within, breakdown);
     return query.firstTime
-      ? firstFacts(within, since, condition, value)
-      : activeFacts(within, buckets, condition, value);
+      ? firstFacts(steps, within, since, condition, value)
+      : activeFacts(steps, within, buckets, condition, value);
   });
   const returns = await steps.collect(scope, (within) =>
-    activeFacts(within, buckets, matchEntity(within, returning), sql`''`),
+    activeFacts(steps, within, buckets, matchEntity(within, returning), sql`''`),
   );
   const needsGreatest = breakdown !== undefined && (wanted === undefined || wanted === null);
   const greatest = needsGreatest
@@ -133,16 +133,24 @@ async function loadGreatest(
   return rows.map(({ value }) => value);
 }
 
-/** One fact for a person, a bucket they were active in and a value. */
-const activeFacts = (scope: EventScope, buckets: Buckets, condition: Sql, value: Sql): Sql =>
-  sql`select distinct ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket, ${value} as value
+/** A fact for a person, a bucket they were active in and a value; one of each where facts are kept between steps. */
+const activeFacts = (
+  { areSeveral }: Steps,
+  scope: EventScope,
+  buckets: Buckets,
+  condition: Sql,
+  value: Sql,
+): Sql =>
+  sql`select ${areSeveral ? sql`distinct` : sql``} ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket, ${value} as value
     ${eventsWhere(scope, buckets, condition)}`;
 
-/** One fact for a person and a value: when they were first active. */
-const firstFacts = (scope: EventScope, span: Span, condition: Sql, value: Sql): Sql =>
-  sql`select actor, value, min(at) as first from (
-      select ${ACTOR} as actor, e.timestamp as at, ${value} as value ${eventsWhere(scope, span, condition)}) as each_event
-    group by actor, value`;
+/** A fact for a person and a value: when they were active; the first time alone, where facts are kept between steps. */
+function firstFacts({ areSeveral }: Steps, scope: EventScope, span: Span, condition: Sql, value: Sql): Sql {
+  const facts = sql`select ${ACTOR} as actor, e.timestamp as first, ${value} as value
+    ${eventsWhere(scope, span, condition)}`;
+  if (!areSeveral) return facts;
+  return sql`select actor, value, min(first) as first from (${facts}) as each_event group by actor, value`;
+}
 
 /** Each person once for a bucket, or for their first one, and a `label`. */
 const mergeTargets = (

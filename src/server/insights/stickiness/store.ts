@@ -22,7 +22,7 @@ export async function loadStickiness(
   const counted = await steps.derive(
     [active],
     (of) =>
-      sql`select active, count(*) as people from (${countBuckets(of(active))}) as actors group by active`,
+      sql`select active, count(*) as people from (${countBuckets(steps, of(active))}) as actors group by active`,
   );
   return runFacts(
     tx,
@@ -42,17 +42,22 @@ export async function findActiveIn(
   return steps.derive(
     [active],
     (of) =>
-      sql`select actor from (${countBuckets(of(active))}) as actors where active = ${bucketCount}::integer`,
+      sql`select actor from (${countBuckets(steps, of(active))}) as actors where active = ${bucketCount}::integer`,
   );
 }
 
 const collectActive = (steps: Steps, scope: EventScope, buckets: Buckets, entity: Entity): Promise<Sql> =>
   steps.collect(scope, (within) => activeFacts(within, buckets, entity));
 
-const countBuckets = (active: Sql): Sql =>
-  sql`select actor, count(distinct bucket) as active from ${active} as facts group by actor`;
+/**
+ * Several steps may each have found the same fact. At once there is one of each: to tell them apart again, the buckets of
+ * every person would be sorted by themselves.
+ */
+const countBuckets = ({ areSeveral }: Steps, active: Sql): Sql =>
+  sql`select actor, ${areSeveral ? sql`count(distinct bucket)` : sql`count(*)`} as active
+    from ${active} as facts group by actor`;
 
-/** One fact for a person and a bucket they were active in. */
+/** One fact of a step for a person and a bucket they were active in. */
 const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
   sql`select distinct ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket
     ${eventsWhere(scope, buckets, matchEntity(scope, entity))}`;
