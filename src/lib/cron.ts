@@ -7,7 +7,8 @@ export const DELETION_SCHEDULE = '0 5 * * 0';
  * Settings know schedules, so every command has this file; the package brings a library of time zones, which only
  * those need that have a schedule.
  */
-const loadParser = (): typeof import('cron-parser') => createRequire(import.meta.url)('cron-parser');
+const loadParser = (): typeof import('cron-parser') => require('cron-parser');
+const require = createRequire(import.meta.url);
 
 /** Names of days and months stand for their numbers; what hashes or needs a sixth field is left out. */
 const FIELD = '(?:[\\d*/,?#L-]|sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)+';

@@ -11,7 +11,9 @@ function listPackages(path: string, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   if (seen.has(path)) return packages;
   seen.add(path);
-  const imports = readFileSync(path, 'utf8').matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?'([^']+)';$/gm);
+  const imports = readFileSync(path, 'utf8').matchAll(
+    /^(?:import|export)\s+(?!type\b)(?:[^;=']*?\sfrom\s+)?'([^']+)';$/gm,
+  );
   for (const [, target = ''] of imports) {
     if (!target.startsWith('.')) packages.add(target);
     else for (const each of listPackages(resolve(dirname(path), target), seen)) packages.add(each);
