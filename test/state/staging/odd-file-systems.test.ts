@@ -1,55 +1,55 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import fs from 'node:fs';
+import fsPromises, { mkdtemp, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPrivateFile } from '../../../src/embedded/private-file.ts';
 import { ConfigError } from '../../../src/lib/errors.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
-/** What link and the sync of a folder end with; undefined: nothing. */
-const fails = vi.hoisted(() => ({ link: '', sync: '' }));
-const failAs = vi.hoisted(() => (code: string) => Object.assign(new Error(`${code}: failed`), { code }));
+const failAs = (code: string) => Object.assign(new Error(`${code}: failed`), { code });
+const real = { linkSync: fs.linkSync, link: fsPromises.link, open: fsPromises.open };
 
-vi.mock('node:fs', async (original) => {
-  const real = await original<typeof import('node:fs')>();
-  return {
-    ...real,
-    linkSync(...args: Parameters<typeof real.linkSync>) {
-      if (fails.link !== '') throw failAs(fails.link);
-      real.linkSync(...args);
+/** Whoever has imported them by name has these from now on: files of tests share their modules. */
+function replace(functions: Partial<typeof real>): void {
+  const { linkSync, ...others } = { ...real, ...functions };
+  fs.linkSync = linkSync;
+  Object.assign(fsPromises, others);
+  syncBuiltinESMExports();
+}
+
+function failLinks(code: string): void {
+  replace({
+    linkSync() {
+      throw failAs(code);
     },
-  };
-});
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>();
-  return {
-    ...real,
-    async link(...args: Parameters<typeof real.link>) {
-      if (fails.link !== '') throw failAs(fails.link);
-      await real.link(...args);
-    },
-    async open(...args: Parameters<typeof real.open>) {
+    link: () => Promise.reject(failAs(code)),
+  });
+}
+
+const failSyncsOfFolders = (code: string): void =>
+  replace({
+    async open(...args) {
       const handle = await real.open(...args);
-      if (fails.sync !== '' && (await handle.stat()).isDirectory())
-        handle.sync = () => Promise.reject(failAs(fails.sync));
+      if ((await handle.stat()).isDirectory()) handle.sync = () => Promise.reject(failAs(code));
       return handle;
     },
-  };
-});
+  });
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'backhaul-odd-'));
 });
 afterEach(async () => {
-  Object.assign(fails, { link: '', sync: '' });
+  replace({});
   await rm(folder, { recursive: true });
 });
 
 it.each(['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK'])(
   'without hard links (%s) is named as such',
   async (code) => {
-    fails.link = code;
+    failLinks(code);
     expect(() => createPrivateFile(join(folder, 'owner.1.lock'), 'x')).toThrow(
       `its file system has no hard links, as FAT, exFAT and some network shares have none (${code})`,
     );
@@ -60,11 +60,11 @@ it.each(['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK'])(
 );
 
 it('that cannot write a folder to its disk is used all the same, and one whose disk fails is not', async () => {
-  fails.sync = 'EINVAL';
+  failSyncsOfFolders('EINVAL');
   const staging = createFolderStaging(folder);
   expect(await staging.create('a/b', Buffer.from('x'))).toBe(true);
   await staging.put('a/c', Buffer.from('y'));
   expect(String(await staging.get('a/c'))).toBe('y');
-  fails.sync = 'EIO';
+  failSyncsOfFolders('EIO');
   await expect(staging.put('a/d', Buffer.from('z'))).rejects.toThrow('does not respond');
 });
