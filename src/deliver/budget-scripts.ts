@@ -205,6 +205,20 @@ end
 return 1
 `;
 
+/**
+ * ARGV: 2 grant id, 3 events, 4 windowMs, 5 requestTimeoutMs. Counts a grant whose request has not begun as one that is
+ * given now; it has counted all the time, so the proof above holds. Returns 0 for one that nobody may use now: it no
+ * longer counts, or everybody waits.
+ */
+export const RENEW = `${PRELUDE}
+local member = ARGV[2] .. ':' .. ARGV[3]
+local closed = tonumber(redis.call('HGET', KEYS[1], 'closed') or 0)
+if now < math.max(closed, tonumber(redis.call('GET', KEYS[4]) or 0)) then return 0 end
+if not redis.call('ZSCORE', KEYS[2], member) then return 0 end
+redis.call('ZADD', KEYS[2], now + tonumber(ARGV[4]) + tonumber(ARGV[5]), member)
+return 1
+`;
+
 /** ARGV: 2 who. Gives up the place in the queue. */
 export const LEAVE = `
 redis.call('ZREM', KEYS[3], ARGV[2])

@@ -26,6 +26,16 @@ export interface Permit {
   settle(): Promise<void>;
 }
 
+/** A budget whose permits may wait for those of another one before they are used. */
+export interface RenewingBudget extends Budget {
+  take(events: number, signal: AbortSignal): Promise<RenewablePermit>;
+}
+
+export interface RenewablePermit extends Permit {
+  /** As if it had just been granted. False where it cannot be used now, and another one is to be taken. */
+  renew(signal: AbortSignal): Promise<boolean>;
+}
+
 /** No limit; still waits when the destination asks for a pause. For the bundled API. */
 export function createUnlimitedBudget(): Budget {
   const pause = createLocalPause();
@@ -58,25 +68,26 @@ export function createLocalPause(clock: BudgetClock = SYSTEM_CLOCK) {
 
 /**
  * The budgets whose permits an event needs: that of its destination and key, and that of the project where it is named,
- * which a new key shares. The first one is shared with migrations that name no project, and with earlier builds. The key
+ * which a new key and other host names of the service share. The first one is shared with migrations that name no project, and with earlier builds. The key
  * is hashed, never stored (I10); the hash tag keeps all keys in one slot of a cluster.
  */
 export function listRedisBudgetKeys({
   url,
   apiKey,
   project,
+  service,
 }: {
   readonly url: string;
   readonly apiKey: string;
   readonly project?: string | undefined;
+  /** Of its host names the one that counts. @default that of `url` */
+  readonly service?: string | undefined;
 }): readonly string[] {
-  const { origin, pathname } = new URL(url);
+  const { origin, pathname, host } = new URL(url);
   const address = origin + pathname.replace(/\/+$/, '');
   const toKey = (...of: readonly string[]) =>
-    `{bh}:budget:${createHash('sha256')
-      .update([address, ...of].join('\n'))
-      .digest('hex')
-      .slice(0, 32)}`;
-  // No key holds a line break.
-  return project === undefined ? [toKey(apiKey)] : [toKey('project', project), toKey(apiKey)];
+    `{bh}:budget:${createHash('sha256').update(of.join('\n')).digest('hex').slice(0, 32)}`;
+  const ofKey = toKey(address, apiKey);
+  // No address and no key holds a line break.
+  return project === undefined ? [ofKey] : [toKey('project', service ?? host, project), ofKey];
 }

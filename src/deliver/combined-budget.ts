@@ -1,4 +1,10 @@
-import { type Budget, type BudgetClock, type Permit, SYSTEM_CLOCK } from './budget.ts';
+import {
+  type Budget,
+  type BudgetClock,
+  type RenewablePermit,
+  type RenewingBudget,
+  SYSTEM_CLOCK,
+} from './budget.ts';
 
 /** Of a permit while the others are waited for. The budgets that are combined count each permit for as much longer. */
 const FRESH_MS = 1_000;
@@ -6,21 +12,26 @@ const FRESH_MS = 1_000;
 export const COMBINED_DELAY_MS = 2 * FRESH_MS;
 
 interface Held {
-  readonly budget: Budget;
-  permit: Permit | undefined;
-  takenMs: number;
+  readonly budget: RenewingBudget;
+  permit: RenewablePermit | undefined;
+  /** When it was taken or renewed. */
+  grantedMs: number;
 }
 
 /**
  * Several budgets that all count the same events: one permit is a permit of each. A budget that has to be waited for
- * makes the permits of the others old. These are given back and taken again, which costs them once, as they are granted
- * at once by then.
+ * makes the permits of the others old. These are renewed: given back and taken again, each would cost its budget as much
+ * as a request, and be old again once the next one is granted.
  */
-export function combineBudgets(budgets: readonly Budget[], clock: BudgetClock = SYSTEM_CLOCK): Budget {
+export function combineBudgets(
+  budgets: readonly RenewingBudget[],
+  clock: BudgetClock = SYSTEM_CLOCK,
+): Budget {
   const [only] = budgets;
   if (only && budgets.length === 1) return only;
 
-  const isFresh = ({ permit, takenMs }: Held) => permit !== undefined && clock.now() - takenMs <= FRESH_MS;
+  const isFresh = ({ permit, grantedMs }: Held) =>
+    permit !== undefined && clock.now() - grantedMs <= FRESH_MS;
   const giveBack = async (held: Held) => {
     const { permit } = held;
     held.permit = undefined;
@@ -31,12 +42,14 @@ export function combineBudgets(budgets: readonly Budget[], clock: BudgetClock = 
     eventsPerPermit: Math.min(...budgets.map(({ eventsPerPermit }) => eventsPerPermit)),
 
     async take(events, signal) {
-      const all = budgets.map((budget): Held => ({ budget, permit: undefined, takenMs: 0 }));
+      const all = budgets.map((budget): Held => ({ budget, permit: undefined, grantedMs: 0 }));
       try {
         for (let held = all.find((one) => !isFresh(one)); held; held = all.find((one) => !isFresh(one))) {
-          await giveBack(held);
-          held.permit = await held.budget.take(events, signal);
-          held.takenMs = clock.now();
+          if (!(await held.permit?.renew(signal))) {
+            await giveBack(held);
+            held.permit = await held.budget.take(events, signal);
+          }
+          held.grantedMs = clock.now();
         }
       } catch (error) {
         await Promise.all(all.map(giveBack));

@@ -6,6 +6,13 @@ interface Grant {
   untilMs: number;
 }
 
+export interface OwnGrant {
+  /** Its request has not begun yet. False where it no longer counts. */
+  renew(): boolean;
+  /** Its request has ended. */
+  end(): void;
+}
+
 export interface OwnGrantsOptions {
   /** Most events in any window. */
   readonly cap: number;
@@ -47,13 +54,20 @@ export function createOwnGrants({ cap, countedMs, requestTimeoutMs, clock }: Own
       }
       return freeMs - clock.now() + 1;
     },
-    /** Returns what is to be called when the request has ended. */
-    add(events: number): () => void {
-      const grant = { events, untilMs: clock.now() + requestTimeoutMs + countedMs };
+    add(events: number): OwnGrant {
+      const toLatest = () => clock.now() + requestTimeoutMs + countedMs;
+      const grant = { events, untilMs: toLatest() };
       grants.add(grant);
       sum += events;
-      return () => {
-        grant.untilMs = clock.now() + countedMs;
+      return {
+        renew() {
+          if (!grants.has(grant)) return false;
+          grant.untilMs = toLatest();
+          return true;
+        },
+        end() {
+          grant.untilMs = clock.now() + countedMs;
+        },
       };
     },
   };

@@ -6,9 +6,15 @@ import { raceAbort } from '../lib/async/abort.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { settleWithin } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
-import { type Budget, type BudgetClock, createLocalPause, type Permit, SYSTEM_CLOCK } from './budget.ts';
-import { LEAVE, OPEN, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
-import { createOwnGrants } from './own-grants.ts';
+import {
+  type BudgetClock,
+  createLocalPause,
+  type RenewablePermit,
+  type RenewingBudget,
+  SYSTEM_CLOCK,
+} from './budget.ts';
+import { LEAVE, OPEN, RENEW, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
+import { createOwnGrants, type OwnGrant } from './own-grants.ts';
 import { getBackoffCeilingMs } from './retry-policy.ts';
 
 export interface RedisBudgetOptions {
@@ -60,7 +66,7 @@ export async function openCount(redis: Redis, key: string): Promise<string> {
 }
 
 /** One budget for every process that shares its key. The rules and their proof: budget-scripts.ts. */
-export function createRedisBudget(options: RedisBudgetOptions): Budget {
+export function createRedisBudget(options: RedisBudgetOptions): RenewingBudget {
   const { redis, key, eventsPerMinute: cap, windowMs = 60_000, requestTimeoutMs, count, log } = options;
   const { clock = SYSTEM_CLOCK } = options;
   if (!Number.isSafeInteger(cap) || cap < 1) {
@@ -101,7 +107,9 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
     return { waitMs: Number(reply[0]), reason: WAIT_REASONS[Number(reply[1])] ?? 'unknown' };
   }
 
-  function createPermit(id: string, events: number, onEnd: () => void): Permit {
+  const hasTravelled = (sinceMs: number) => clock.now() - sinceMs > requestTimeoutMs * TRAVEL_SHARE;
+
+  function createPermit(id: string, events: number, grant?: OwnGrant): RenewablePermit {
     let settling: Promise<void> | undefined;
     // Continues in the background while Redis is unavailable: the grant must be settled (see SETTLE).
     const settle = () =>
@@ -111,14 +119,22 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       );
     return {
       settle: () => {
-        if (settling === undefined) onEnd();
+        if (settling === undefined) grant?.end();
         settling ??= settle();
         return settling;
+      },
+      async renew(signal) {
+        let askedMs = 0;
+        const isRenewed = await retryUntilAborted(() => {
+          askedMs = clock.now();
+          return run(RENEW, id, events, countedMs, requestTimeoutMs);
+        }, signal);
+        return isRenewed === 1 && !hasTravelled(askedMs) && (grant?.renew() ?? false);
       },
     };
   }
 
-  async function takeLocked(events: number, signal: AbortSignal): Promise<Permit> {
+  async function takeLocked(events: number, signal: AbortSignal): Promise<RenewablePermit> {
     let id = randomUUID();
     let isLossLogged = false;
     let isPauseLogged = false;
@@ -146,16 +162,16 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       }
       const ownMs = own.getWaitMs(events);
       if (ownMs > 0) await clock.wait(ownMs, signal);
-      const tookMs = clock.now() - requestedMs;
-      if (tookMs <= requestTimeoutMs * TRAVEL_SHARE) return createPermit(id, events, own.add(events));
-      if (tookMs - ownMs > requestTimeoutMs * TRAVEL_SHARE && !isLateLogged) {
+      if (!hasTravelled(requestedMs)) return createPermit(id, events, own.add(events));
+      const tookMs = clock.now() - requestedMs - ownMs;
+      if (tookMs > requestTimeoutMs * TRAVEL_SHARE && !isLateLogged) {
         isLateLogged = true;
         log.warn(
           { tookMs },
           'Redis answers too late for its permits to be used, senders wait until it is faster',
         );
       }
-      await createPermit(id, events, () => {}).settle();
+      await createPermit(id, events).settle();
       id = randomUUID();
     }
   }

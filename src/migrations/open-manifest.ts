@@ -51,7 +51,8 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const ledger = resolveLedger(manifest, deps);
     assertKeyOfRun(record.name, epoch, ledger);
     const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
-    const keys = listRedisBudgetKeys({ ...destination, project: manifest.destination?.project });
+    const { project, service } = manifest.destination ?? {};
+    const keys = listRedisBudgetKeys({ ...destination, project, service });
     const createSender = async () => {
       const budget =
         eventsPerMinute === undefined

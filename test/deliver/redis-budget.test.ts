@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../../src/contract/redis-keys.ts';
-import type { Budget } from '../../src/deliver/budget.ts';
+import type { Budget, RenewingBudget } from '../../src/deliver/budget.ts';
 import { createRedisBudget, openCount, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const newKey = () => `{bh}:budget:test-${++keyNumber}`;
 
-interface TestBudget extends Budget {
+interface TestBudget extends RenewingBudget {
   readonly key: string;
   readonly lines: string[];
 }
@@ -111,6 +111,39 @@ describe('the budget in Redis', () => {
       const budget = await budgetOn(newKey());
       await budget.take(CAP, open);
       expect(await measureTake(budget, 1)).toBe(REQUEST_TIMEOUT_MS + COUNTED_MS + 1);
+    }));
+
+  it('counts a renewed permit as one that is granted now', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      const permit = await budget.take(CAP, open);
+      await clock.wait(REQUEST_TIMEOUT_MS + COUNTED_MS - 1);
+      expect(await permit.renew(open)).toBe(true);
+      // Its worker dies.
+      expect(await measureTake(await budgetOn(budget.key), 1)).toBe(REQUEST_TIMEOUT_MS + COUNTED_MS + 1);
+    }));
+
+  it('renews no permit that was lost, or has expired and made room for another one', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      const lost = await budget.take(1, open);
+      await redis.del(`${budget.key}:grants`);
+      expect(await lost.renew(open)).toBe(false);
+      const other = await budgetOn(newKey());
+      const expired = await other.take(CAP, open);
+      await clock.wait(REQUEST_TIMEOUT_MS + COUNTED_MS + 1);
+      await (await budgetOn(other.key)).take(CAP, open);
+      expect(await expired.renew(open)).toBe(false);
+    }));
+
+  it('renews no permit while the destination has asked another process to wait', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      const permit = await budget.take(1, open);
+      await (await budgetOn(budget.key)).slowDown(5_000);
+      expect(await permit.renew(open)).toBe(false);
+      await clock.wait(5_001);
+      expect(await permit.renew(open)).toBe(true);
     }));
 
   it('makes up for idle time by at most a tenth of the window', () =>
