@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Checkpoint } from '../src/contract/progress.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
+import { createFindTaken } from '../src/migrations/run/taken-events.ts';
 import { importPart } from '../src/pipeline/import-part.ts';
 import { limitToStored } from '../src/pipeline/limit-to-stored.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
@@ -25,6 +26,8 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
   return ({ migration, epoch, part }, run) =>
     migrations.use(migration, epoch, run.signal, async (open, signal) => {
       const { record, settings, maps, deliver } = open;
+      // With each part anew: a replay may be removed while its migration runs.
+      const findTaken = await createFindTaken(staging, record);
       const report = createReport(run.progress);
       const watch = setInterval(() => report.setTrouble(open.trouble?.()), LOOK_EVERY_MS).unref();
       const deps = {
@@ -42,6 +45,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
               loadSentBefore: (partId: string) => loadSentBefore(staging, record.name, partId),
               vendorMap: limitToStored(maps.vendor, findLatest(record, part)),
             }),
+        findTaken,
         mapping: record.mapping,
         batch: settings.batch,
         stamp: settings.stamp,

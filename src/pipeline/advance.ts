@@ -1,7 +1,7 @@
 import type { Delivery } from '../contract/delivery.ts';
-import type { RejectReason } from '../contract/outcome.ts';
 import type { Checkpoint, RejectNote } from '../contract/progress.ts';
 import { DUPLICATE, type Outcomes, REJECTED, REPEATED, SENT } from './outcomes.ts';
+import { WITHHELD } from './taken-events.ts';
 import { type CountedOutcome, FileTally, TallyBuilder } from './tally.ts';
 
 /** Consecutive records `from` up to, but not including, `to`, which is the position once all have outcomes. */
@@ -14,6 +14,8 @@ type FinalOutcome = Exclude<CountedOutcome['outcome'], 'rejected'>;
 
 /** Why records of the part were rejected, by their number. */
 export type RejectedSoFar = ReadonlyMap<number, Omit<RejectNote, 'record'>>;
+
+type Why = Pick<RejectNote, 'reason' | 'detail'>;
 
 /** What is known of a record by its number. */
 export interface RecordFacts {
@@ -49,11 +51,19 @@ export function advance(
     cameTo[label] = outcome;
     byFile.addOutcome(record, outcome);
   };
-  const reject = (record: number, reason: RejectReason, detail: string, accepted: readonly string[] = []) => {
+  const reject = (
+    record: number,
+    { reason, detail }: Why,
+    { accepted = [], sends }: Pick<RejectNote, 'accepted' | 'sends'> = {},
+  ) => {
     const { day, event } = outcomes.labels.get(outcomes.getLabel(record));
     tally.addOutcome({ day, event, outcome: 'rejected', reason });
     byFile.addOutcome(record, 'rejected');
-    rejects.set(record, { record, reason, detail, ...(accepted.length > 0 ? { accepted } : {}) });
+    rejects.set(record, {
+      ...{ record, reason, detail },
+      ...(accepted.length > 0 ? { accepted } : {}),
+      ...(sends ? { sends } : {}),
+    });
   };
 
   for (let record = from; record < to; record += 1) {
@@ -67,20 +77,23 @@ export function advance(
         if (delivery?.kind === 'refused') refusal ??= delivery.detail;
         tally.addEvents(1, delivery?.kind === 'accepted' ? 1 : 0);
       }
-      if (refusal === undefined) count(record, 'delivered');
+      const withheld = outcomes.getWithheld(record);
+      if (refusal === undefined && withheld.length === 0) count(record, 'delivered');
       else {
         const accepted: string[] = [];
         for (let event = 0; start + event < end; event += 1)
           if (deliveries[start + event]?.kind === 'accepted') accepted.push(getEventKey(record, event));
-        reject(record, 'refused', refusal, accepted);
+        // A replay sends what was refused under the vendor's uuid, and withholds the others again.
+        if (refusal === undefined) reject(record, WITHHELD, { accepted, sends: withheld });
+        else reject(record, { reason: 'refused', detail: refusal }, { accepted });
       }
     } else if (kind === REJECTED) {
       const rejection = outcomes.getRejection(record);
-      if (rejection) reject(record, rejection.reason, rejection.detail);
+      if (rejection) reject(record, rejection);
     } else if (kind === DUPLICATE) {
       const of = outcomes.getFirst(record) ?? record;
       const first = rejectedBefore.get(of) ?? rejects.get(of);
-      if (first) reject(record, first.reason, first.detail, first.accepted);
+      if (first) reject(record, first, { accepted: first.accepted ?? [] });
       else count(record, 'duplicate');
     } else count(record, 'skipped');
   }

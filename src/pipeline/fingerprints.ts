@@ -23,6 +23,12 @@ const WORDS = RECORD_AT + 1;
 /** Fewer rows of a day are read at once. */
 const BUCKETED_ROWS = 16 * FINGERPRINT_BUCKETS;
 
+/** Keys and contents of the events of a record, and their days and names. */
+interface HashedEvents {
+  readonly hashes: Int32Array;
+  readonly labels: readonly number[];
+}
+
 /**
  * The fingerprints of the records of one part: it tells a true repeat (same uuid, event name, distinct_id, UTC
  * day and content) from a different record of the same key, and encodes what the fold over all parts needs.
@@ -73,18 +79,15 @@ export class Fingerprints {
     return undefined;
   }
 
-  /**
-   * The same for a record of several events. `hashes`: keys and contents of its events; `labels`: their days and
-   * names.
-   */
-  addSeveral(
-    record: number,
-    hash: Int32Array,
-    label: number,
-    { hashes, labels }: { readonly hashes: Int32Array; readonly labels: readonly number[] },
-  ): number | undefined {
+  /** The same for a record of several events. */
+  addSeveral(record: number, hash: Int32Array, label: number, events: HashedEvents): number | undefined {
     const first = this.add(record, hash, label, OF_WHOLE);
-    if (first !== undefined) return first;
+    if (first === undefined) this.addEvents(record, events);
+    return first;
+  }
+
+  /** Of a record that is rejected whatever comes of them: it repeats no other one, and none repeats it. */
+  addEvents(record: number, { hashes, labels }: HashedEvents): void {
     let row = this.#eventLabels.length;
     const needed = (row + labels.length) * WORDS;
     if (needed > this.#eventWords.length) {
@@ -99,7 +102,6 @@ export class Fingerprints {
       this.#eventLabels.push(eventLabel);
       row += 1;
     }
-    return undefined;
   }
 
   /** The key of one event of a record of several. */

@@ -16,6 +16,7 @@ import { advance } from './advance.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from './map-to-batches.ts';
 import { Outcomes } from './outcomes.ts';
+import { listPartKeys, type PartKeys, type TakenEvents } from './taken-events.ts';
 import { emptyTally } from './tally.ts';
 
 export interface ImportDeps {
@@ -26,6 +27,8 @@ export interface ImportDeps {
   readonly loadSentBefore?: (partId: string) => Promise<SentBefore>;
   /** The map under the vendor's ids, by which such events are known. @default `map` */
   readonly vendorMap?: ImportMap;
+  /** What was delivered under the keys of a part, and is gone. @default nothing */
+  readonly findTaken?: ((part: PartKeys) => Promise<TakenEvents>) | undefined;
   /** Source type and version of the map, for the receipt: `amplitude@1`. */
   readonly mapping: string;
   readonly batch: BatchLimits;
@@ -63,9 +66,10 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const fingerprints = new Fingerprints(records.count);
   const sentBefore = (await deps.loadSentBefore?.(part.id)) ?? NOTHING_BEFORE;
   const { vendorMap = map } = deps;
+  const taken = await deps.findTaken?.(listPartKeys(records, parse, map));
   const mapDeps = {
     ...{ parse, map, batches, outcomes, facts, fingerprints, stamp: deps.stamp },
-    ...{ sentBefore, vendorMap },
+    ...{ sentBefore, vendorMap, ...(taken ? { taken } : {}) },
   };
   const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({

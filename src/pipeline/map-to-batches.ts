@@ -6,7 +6,7 @@ import type { Added, BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import { addHeard, type FactFold } from '../identity/fact-fold.ts';
 import { PropertyList } from '../lib/json/property-list.ts';
-import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record.ts';
+import type { ParseBytes } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
 import { toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
@@ -15,7 +15,9 @@ import type { Segment } from './advance.ts';
 import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
+import { mapRecord } from './map-record.ts';
 import type { Outcomes } from './outcomes.ts';
+import { findWithheld, NONE_WITHHELD, NOTHING_TAKEN, type TakenEvents, WITHHELD } from './taken-events.ts';
 import { rejectTooLarge } from './too-large.ts';
 
 export interface MapDeps {
@@ -33,6 +35,8 @@ export interface MapDeps {
   readonly sentBefore?: SentBefore;
   /** The map under the vendor's ids, which may be those of what was sent before. @default `map` */
   readonly vendorMap?: ImportMap;
+  /** Events that are gone and whose place no other one may take. @default none */
+  readonly taken?: TakenEvents;
 }
 
 /** A batch, and the records that have their outcomes once it is delivered. */
@@ -50,10 +54,15 @@ export interface SegmentBatch {
 export async function* mapToBatches(
   records: PartRecords,
   from: number,
-  { parse, map, batches, outcomes, facts, fingerprints, stamp, sentBefore, vendorMap = map }: MapDeps,
+  deps: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
-  const writer = new EventWriter(batches.text, stamp);
-  const startEvent = () => batches.startEvent();
+  const { parse, map, batches, outcomes, facts, fingerprints, stamp, sentBefore } = deps;
+  const { vendorMap = map, taken = NOTHING_TAKEN } = deps;
+  const open = (into: BatchBuilder) => ({
+    ...{ into, writer: new EventWriter(into.text, stamp) },
+    startEvent: () => into.startEvent(),
+  });
+  const present = open(batches);
   const rejectKept = (record: number, kept: Added, events: readonly MappedEvent[]) => {
     if (kept === 'added' || kept === 'full')
       throw new Error(`record ${record} is not too large, but ${kept}`);
@@ -79,22 +88,35 @@ export async function* mapToBatches(
     else {
       const { events } = outcome;
       const label = outcomes.toLabel(events);
-      batches.startRecord();
+      const { into, writer, startEvent } = present;
+      into.startRecord();
       const isWritten = writer.write(events, startEvent);
-      release(events);
       if (!isWritten) {
+        release(events);
         // Whatever repeats it ends here as well, so nothing needs its fingerprint.
-        rejectKept(record, batches.keep(), events);
+        rejectKept(record, into.keep(), events);
         await nextTurn(); // many of them come without a batch between
         continue;
       }
-      const first =
-        events.length === 1
-          ? fingerprints.add(record, writer.words, label)
-          : fingerprints.addSeveral(record, writer.words, label, {
-              hashes: writer.several,
-              labels: events.map((event) => outcomes.toLabel([event])),
-            });
+      const withheld = taken.size === 0 ? NONE_WITHHELD : findWithheld(writer, events.length, taken);
+      const sent = withheld.size === 0 ? events : events.filter((_, event) => !withheld.has(event));
+      if (withheld.size > 0 && sent.length > 0) {
+        into.startRecord();
+        writer.write(sent, startEvent);
+      }
+      release(events);
+      if (sent.length === 0) {
+        outcomes.rejected(record, WITHHELD, events);
+        continue;
+      }
+      const toHashed = () => ({
+        hashes: sent.length === 1 ? writer.words : writer.several,
+        labels: sent.map((event) => outcomes.toLabel([event])),
+      });
+      let first: number | undefined;
+      if (withheld.size > 0) fingerprints.addEvents(record, toHashed());
+      else if (sent.length === 1) first = fingerprints.add(record, writer.words, label);
+      else first = fingerprints.addSeveral(record, writer.words, label, toHashed());
       if (record < from) continue;
       if (first !== undefined) {
         outcomes.duplicate(record, events, first);
@@ -107,7 +129,7 @@ export async function* mapToBatches(
         await nextTurn(); // lets lock renewal and sockets have their turn
         kept = batches.keep();
       }
-      if (kept === 'added') outcomes.sent(record, label, events.length);
+      if (kept === 'added') outcomes.sent(record, label, sent.length, [...withheld.values()]);
       else rejectKept(record, kept, events);
     }
   }
@@ -155,16 +177,4 @@ function toKey(event: MappedEvent): string {
 /** The events are text by now: of what follows, nothing reads their properties. */
 function release(events: readonly MappedEvent[]): void {
   for (const { properties } of events) if (properties instanceof PropertyList) properties.release();
-}
-
-function mapRecord(
-  records: PartRecords,
-  record: number,
-  parse: ParseBytes,
-  map: ImportMap,
-): MapOutcome<MappedEvent> {
-  const size = records.getOversize(record);
-  if (size !== undefined) return rejectOversize(size);
-  const parsed = parse(records.bytes, records.getStart(record), records.getEnd(record));
-  return parsed.kind === 'rejected' ? parsed : map(parsed.value);
 }

@@ -15,6 +15,8 @@ export const REJECTED = 4;
 export const NO_EVENT = '(none)';
 export const UNKNOWN_DAY = 'unknown';
 
+const NOTHING_WITHHELD: readonly string[] = [];
+
 /**
  * The outcomes of the records of a part, by their numbers: a byte and a label each, and notes for the few that
  * need more. What is delivered is known later and counted from here.
@@ -27,6 +29,8 @@ export class Outcomes {
   readonly #severalEvents = new Map<number, number>();
   readonly #rejections = new Map<number, Rejected>();
   readonly #firstOf = new Map<number, number>();
+  /** Of records of several events, keys of those that were not sent. */
+  readonly #withheld = new Map<number, readonly string[]>();
 
   constructor(records: number) {
     this.#kinds = new Uint8Array(records);
@@ -41,9 +45,11 @@ export class Outcomes {
       : this.labels.toNumber(UNKNOWN_DAY, NO_EVENT, reason);
   }
 
-  sent(record: number, label: number, events: number): void {
+  /** `withheld`: keys of its other events, which would take the place of events that are gone. */
+  sent(record: number, label: number, events: number, withheld: readonly string[] = []): void {
     this.#set(record, SENT, label);
     if (events !== 1) this.#severalEvents.set(record, events);
+    if (withheld.length > 0) this.#withheld.set(record, withheld);
   }
 
   skipped(record: number, { reason, facts, of }: Skipped): void {
@@ -84,6 +90,10 @@ export class Outcomes {
 
   getFirst(record: number): number | undefined {
     return this.#firstOf.get(record);
+  }
+
+  getWithheld(record: number): readonly string[] {
+    return this.#withheld.get(record) ?? NOTHING_WITHHELD;
   }
 
   #set(record: number, kind: number, label: number): void {

@@ -38,7 +38,11 @@ export const unpackRecord = (word: number): { readonly record: number; readonly 
 /** The key of an event as text, from where its words are. */
 export const toEventKey = (words: Int32Array, at: number): string =>
   Buffer.from(words.buffer, words.byteOffset + 4 * at, 4 * KEY_WORDS).toString('hex');
+/** And the hash of its content. */
+export const toContent = (words: Int32Array, at: number): string =>
+  Buffer.from(words.buffer, words.byteOffset + 4 * (at + KEY_WORDS), 4 * CONTENT_WORDS).toString('hex');
 const KEY_WORDS = 3;
+const CONTENT_WORDS = 2;
 
 export interface EncodedFingerprints {
   readonly body: Buffer;

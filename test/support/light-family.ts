@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../config/manifest/manifest.ts';
 import { manifestIdentity } from '../../config/manifest/manifest-identity.ts';
@@ -10,11 +11,14 @@ import { loadPersons } from '../../src/migrations/persons/load-persons.ts';
 import { createAttempt } from '../../src/migrations/rejects/attempts.ts';
 import { readRejectLines } from '../../src/migrations/rejects/rejects.ts';
 import { loadReplayed } from '../../src/migrations/rejects/replayed.ts';
+import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
 import { buildReport } from '../../src/migrations/report/build-report.ts';
 import { loadBooks } from '../../src/migrations/report/load-books.ts';
 import type { Report } from '../../src/migrations/report/report.ts';
+import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { foldRepeats } from '../../src/migrations/run/repeats-phase.ts';
 import { StatusBoard } from '../../src/migrations/run/run-status.ts';
+import { createFindTaken } from '../../src/migrations/run/taken-events.ts';
 import { importPart } from '../../src/pipeline/import-part.ts';
 import { stageRejects } from '../../src/pipeline/stage/stage-rejects.ts';
 import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
@@ -42,6 +46,8 @@ const noCheckpoints: Checkpoints = {
   forget: async () => {},
 };
 
+const toId = (name: string) => createHash('sha256').update(name).digest('hex');
+
 export interface SentEvent {
   readonly uuid: string;
   readonly event: string;
@@ -64,7 +70,11 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
   const { signal } = new AbortController();
   const counters = { replays: new Map<string, number>(), reports: 0 };
 
-  const createDeps = (record: MigrationRecord, manifest: Manifest, { idFrom }: Pick<PartMeta, 'idFrom'>) => ({
+  const createDeps = async (
+    record: MigrationRecord,
+    manifest: Manifest,
+    { idFrom }: Pick<PartMeta, 'idFrom'>,
+  ) => ({
     checkpoints: noCheckpoints,
     store: createPartStore(staging, record),
     map: createManifestMap(manifest, idFrom ? { idFrom } : {}),
@@ -74,6 +84,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
           loadSentBefore: (part: string) => loadSentBefore(staging, record.name, part),
           vendorMap: createManifestMap(manifest, {}),
         }),
+    findTaken: await createFindTaken(staging, record),
     mapping: record.mapping,
     batch: { events: 50, bytes: 100_000, eventBytes: 20_000 },
     stamp: createMigrationStamp(record),
@@ -124,7 +135,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       const known = await loadMigration(staging, name);
       const { identity, sha256 } = manifestIdentity(manifest);
       const record: MigrationRecord = known ?? {
-        ...{ id: `id-${name}`, name, identity, identitySha256: sha256 },
+        ...{ id: toId(name), name, identity, identitySha256: sha256 },
         mapping: getMappingName(manifest.source.type),
         destination: 'bundled API',
         files: toFiles(slices),
@@ -133,12 +144,26 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       };
       if (known) await addTopUp(staging, known, { at: '2024-05-05T00:00:00.000Z', files: toFiles(slices) });
       else await createMigration(staging, record);
-      const deps = createDeps(record, manifest, {});
+      const deps = await createDeps(record, manifest, {});
       for (const slice of slices) {
         const onPart = async (part: PartMeta) => void (await importPart(part, deps, signal));
         await stageSlice({ slice, staging, prefix: toPartsPrefix(record), onPart, signal });
       }
       return end((await loadMigration(staging, name)) ?? record);
+    },
+
+    /** Keeps its rejects where any is left to be replayed. */
+    async remove(name: string) {
+      const migration = await loadMigration(staging, name);
+      if (!migration) throw new Error(`no migration ${name}`);
+      const replayed = await loadReplayed(staging, migration);
+      let keepRejects = false;
+      for await (const line of readRejectLines(staging, name)) if (replayed.leave(line)) keepRejects = true;
+      await removeMigration({ staging, now: () => new Date(0), askRedis: async () => undefined }, name, {
+        keepRejects,
+        resolveLedger: (manifest) =>
+          resolveLedger(manifest, { env: {}, bundled: { projectKey: 'phc_test' } }),
+      });
     },
 
     /** Undefined where nothing is left. */
@@ -160,7 +185,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       counters.replays.set(of, number);
       const { identity, sha256 } = manifestIdentity(manifest);
       const record: MigrationRecord = {
-        ...{ id: `id-${name}`, name, identity, identitySha256: sha256 },
+        ...{ id: toId(name), name, identity, identitySha256: sha256 },
         mapping: original.mapping,
         destination: 'bundled API',
         files,
@@ -171,7 +196,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       await createMigration(staging, record);
       const parts: PartMeta[] = [];
       for await (const part of listParts(staging, toPartsPrefix(record))) parts.push(part);
-      for (const part of parts) await importPart(part, createDeps(record, manifest, part), signal);
+      for (const part of parts) await importPart(part, await createDeps(record, manifest, part), signal);
       return { name, report: await end(record) };
     },
   };

@@ -63,7 +63,7 @@ export async function listRejects(
 
 /** Records of a migration that a replay would send. */
 async function countLeft(staging: Staging, record: MigrationRecord): Promise<number | undefined> {
-  if (!(await hasRejects(staging, record.name))) return undefined;
+  if (!(await canBeReplayed(staging, record.name))) return undefined;
   const replayed = await loadReplayed(staging, record);
   const { reasons } = await countRejects(staging, record.name, { replayed });
   return [...reasons.values()].reduce((sum, { left }) => sum + left, 0);
@@ -150,12 +150,12 @@ export async function* readRejectLines(staging: Staging, name: string): AsyncGen
 }
 
 async function assertNotRemoved(staging: Staging, name: string): Promise<void> {
-  if (await hasRejects(staging, name)) return;
+  if (await canBeReplayed(staging, name)) return;
   throw new RefusedError('removed', `migration "${name}" was removed, and its rejects with it`);
 }
 
-/** A removed migration has its rejects only where that was asked for. */
-async function hasRejects(staging: Staging, name: string): Promise<boolean> {
+/** Whether it was not removed, or its rejects were kept. */
+export async function canBeReplayed(staging: Staging, name: string): Promise<boolean> {
   if ((await loadControl(staging, name))?.state !== 'removed') return true;
   for await (const _ of staging.list(layout(name).rejects)) return true;
   return false;

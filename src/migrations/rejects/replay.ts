@@ -1,4 +1,3 @@
-import { readHashKey } from '../../../config/manifest/load-manifest.ts';
 import { describeDifference } from '../../../config/manifest/manifest-identity.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
@@ -6,14 +5,12 @@ import { ConfigError } from '../../lib/errors.ts';
 import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
 import { loadControl } from '../../state/control.ts';
-import type { MigrationRecord } from '../../state/migrations.ts';
 import { StagedMeanwhileError } from '../../state/parts.ts';
 import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
-import { createManifestMap } from '../manifest/create-maps.ts';
-import { openPinnedPlaces, pinMapping } from '../manifest/places.ts';
-import { createMigrationStamp, readStamps } from '../manifest/stamps.ts';
+import { pinMapping } from '../manifest/places.ts';
+import { readStamps } from '../manifest/stamps.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
 import { preflight } from '../preflight.ts';
@@ -24,14 +21,12 @@ import {
   StartedMeanwhileError,
   toPrepared,
 } from '../prepare.ts';
-import { listGoneParts } from '../run/other-senders.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { listAncestors } from './family.ts';
 import { listRejects, type ReplayedBy, readRejectLines } from './rejects.ts';
 import { loadReplayed, type Replayed } from './replayed.ts';
-import { setApart } from './set-apart.ts';
 
 export interface NothingToReplay {
   readonly kind: 'nothing_to_replay';
@@ -84,8 +79,7 @@ export async function replayRejects(
   const attempt = createAttempt(manifest.name);
   const replayed = await loadReplayed(staging, original);
   const leave = (line: RejectLine) => (again ? line : replayed.leave(line));
-  const selected = selectRejects(staging, name, { reason, leave });
-  const rejects = await keepGone(runtime, original, manifest, selected);
+  const rejects = selectRejects(staging, name, { reason, leave });
   const files = await stageRejects(staging, attempt, rejects).catch(async (error: unknown) => {
     await clearAttempt(staging, attempt).catch(() => {}); // staging may be what is down
     throw error instanceof StagedMeanwhileError ? new StartedMeanwhileError(manifest.name) : error;
@@ -158,21 +152,6 @@ async function assertSameHold(
       `Choices: replay with the settings that it has; or send its persons first with "backhaul persons send ${name}".`,
     ].join('\n'),
   );
-}
-
-/** Where records of the family are gone, none of the rejects takes the place of one of their events. */
-async function keepGone(
-  { staging, env }: MigrationRuntime,
-  original: MigrationRecord,
-  manifest: ManifestAt['manifest'],
-  selected: AsyncIterable<RejectLine>,
-): Promise<AsyncIterable<RejectLine>> {
-  const gone = await listGoneParts(staging, original);
-  if (gone.length === 0) return selected;
-  const version = readPinnedVersion(original.mapping, manifest.source.type);
-  const findPlace = await openPinnedPlaces(staging, original);
-  const map = createManifestMap(manifest, { version, findPlace, hashKey: readHashKey(manifest, env) });
-  return setApart(selected, { staging, gone, map, stamp: createMigrationStamp(original) });
 }
 
 async function* selectRejects(

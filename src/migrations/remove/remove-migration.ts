@@ -10,6 +10,7 @@ import { toPlacesKey } from '../../state/keys/shared.ts';
 import { forgetLedger, type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
 import { markLedgerMoved } from '../../state/ledger/moved.ts';
 import { listMigrations, listSlices, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { keepFoldResult } from '../../state/rejects/fold-result.ts';
 import { isScheduled } from '../../state/schedules/schedules.ts';
 import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
 import { explainRefusal } from '../lifecycle.ts';
@@ -20,6 +21,8 @@ import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-fa
 import { loadStoredManifest } from '../prepare.ts';
 import { giveUpAttempts } from '../rejects/attempts.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
+import { findFamilyLeft, removeFingerprints } from './family-left.ts';
+import { removeAll } from './remove-all.ts';
 
 export type ResolveLedger = (manifest: Manifest) => LedgerAccess;
 
@@ -46,9 +49,6 @@ export interface Removed {
   /** When it was removed before, ISO 8601: nothing was left to remove now. */
   readonly removedAt?: string;
 }
-
-/** Objects that are removed at once; on S3 each is a round trip. */
-const AT_ONCE = 16;
 
 /**
  * Removes what a migration keeps of its export: parts, rejects, and the values of its identity facts. Its
@@ -97,6 +97,8 @@ export async function removeMigration(
   // One that began meanwhile either finds what was just entered, or needs the facts.
   await assertNotReleased(staging, name);
   const keys = layout(name);
+  const left = await findFamilyLeft(staging, record);
+  if (!left.hasOthers && !keepRejects) await removeFingerprints(staging, left.removed);
   const ledgers = forget ? await listLedgersOf(staging, name) : [];
   await removeFacts(name, { forget }, facts);
   if (forget) {
@@ -105,22 +107,27 @@ export async function removeMigration(
     await staging.remove(keys.record); // last, so that an interrupted removal can be called again
   } else {
     await hidePersons(staging, name);
-    await removeAll(staging, keys.prefix, createIsKept(record, keepRejects));
+    if (left.hasOthers && !keepRejects) await keepFoldResult(staging, name);
+    await removeAll(staging, keys.prefix, createIsKept(record, { keepRejects, ...left }));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
   const places = record.pins?.places;
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
 }
 
-function createIsKept(record: MigrationRecord, keepRejects: boolean): (key: string) => boolean {
+function createIsKept(
+  record: MigrationRecord,
+  { keepRejects, hasOthers }: { readonly keepRejects: boolean; readonly hasOthers: boolean },
+): (key: string) => boolean {
   const keys = layout(record.name);
-  // A replay of what is kept must not take the place of what was delivered.
-  const rejects = keepRejects ? [keys.rejects, keys.repeats, keys.allFingerprints] : [];
+  const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
+  // What others of its family send must not take the place of what was delivered.
+  const sent = keepRejects || hasOthers ? [keys.allFingerprints, keys.foldResult] : [];
   // Receipts hold counts alone, and tell the ledger which facts there were.
   const states = [keys.controls, keys.oldControl, keys.notices, keys.oldReport];
   // And what a replay has in its books, that no other one sends it again.
   const origins = [...listSlices(record)].map(keys.originsOfSlice);
-  const kept = [...states, keys.receipts, ...origins, keys.factsRemoved, ...rejects];
+  const kept = [...states, keys.receipts, ...origins, keys.factsRemoved, ...rejects, ...sent];
   return (key) =>
     kept.some((each) => key.startsWith(each)) ||
     // That of a migration which had the name before may name persons.
@@ -135,7 +142,8 @@ async function isComplete(
 ): Promise<boolean> {
   const { prefix, factsRemoved } = layout(record.name);
   if (!(await staging.get(factsRemoved))) return false;
-  const isKept = createIsKept(record, keepRejects);
+  const { hasOthers } = await findFamilyLeft(staging, record);
+  const isKept = createIsKept(record, { keepRejects, hasOthers });
   for await (const { key } of staging.list(prefix)) if (!isKept(key)) return false;
   return (await askRedis((redis) => redis.exists(migrationKey(record.id))).catch(() => 0)) !== 1;
 }
@@ -239,19 +247,6 @@ async function workWhileHeld(
     if (isHeld || error instanceof ConfigError) throw error;
   });
   if (!isHeld) await work();
-}
-
-async function removeAll(staging: Staging, prefix: string, isKept: (key: string) => boolean): Promise<void> {
-  let keys: string[] = [];
-  const remove = async () => {
-    await Promise.all(keys.map((key) => staging.remove(key)));
-    keys = [];
-  };
-  for await (const { key } of staging.list(prefix)) {
-    if (!isKept(key)) keys.push(key);
-    if (keys.length === AT_ONCE) await remove();
-  }
-  await remove();
 }
 
 /** The samples of a report name persons; its counts do not. */

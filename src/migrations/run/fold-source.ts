@@ -1,10 +1,11 @@
 import type { FilePiece, PartDescription } from '../../contract/part.ts';
-import type { FingerprintIndex, RejectSegment } from '../../contract/progress.ts';
+import type { FingerprintIndex, RejectLine, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
+import { layout, parseMigrationName } from '../../state/keys/migration.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { loadPart, loadPartDescription } from '../../state/parts.ts';
-import { saveRejects } from '../../state/rejects/rejects.ts';
+import { readRejects, saveRejectLines, saveRejects } from '../../state/rejects/rejects.ts';
 import { loadSentBefore } from '../../state/rejects/sent-before.ts';
 import type { SentPart } from './other-senders.ts';
 
@@ -25,12 +26,14 @@ export interface FoldSource {
   pieces: readonly Pick<FilePiece, 'file' | 'records'>[] | undefined;
   readonly hasPieces: boolean;
   readonly index: FingerprintIndex;
+  /** Its records are gone. */
+  readonly isGone: boolean;
   /** Names of its tally, by which its rows name events. */
   readonly names: readonly string[];
 }
 
 /** Of another migration of the family. */
-export type OtherSource = FoldSource & Pick<SentPart, 'isRejected'>;
+export type OtherSource = FoldSource & Pick<SentPart, 'isRejected' | 'isGone'>;
 
 /** What one fold reads, and where its rejects go. */
 export interface FoldDeps {
@@ -55,13 +58,17 @@ export interface Kept {
   readonly accepted?: readonly string[];
 }
 
-/** Keeps records of one part. What was accepted before a replay was made is left out by the next one as well. */
+/**
+ * Keeps records of one part. What was accepted before a replay was made is left out by the next one as well. Undefined
+ * where none is left, because its migration was removed.
+ */
 export async function saveKept(
   staging: Staging,
   of: FoldSource,
   key: string,
   kept: ReadonlyMap<number, Kept>,
-): Promise<RejectSegment> {
+): Promise<RejectSegment | undefined> {
+  if (of.isGone) return saveKeptBefore(staging, of.part, key, kept);
   const { name, replays } = of.migration;
   const part = await requirePart(staging, of);
   const records = await loadPart(staging, of.prefix, part);
@@ -84,6 +91,36 @@ export async function saveKept(
       };
     });
   return saveRejects(staging, key, { part, header: records.header, records, notes });
+}
+
+/** What an earlier fold has kept of records that are gone. */
+async function saveKeptBefore(
+  staging: Staging,
+  part: string,
+  key: string,
+  kept: ReadonlyMap<number, Kept>,
+): Promise<RejectSegment | undefined> {
+  const lines = new Map<number, RejectLine>();
+  const keys: string[] = [];
+  for await (const segment of staging.list(layout(parseMigrationName(key)).rejectsOf(part)))
+    keys.push(segment.key);
+  for (const segment of keys)
+    for (const line of await readRejects(staging, { key: segment })) {
+      const known = kept.get(line.record);
+      if (!known) continue;
+      const before = lines.get(line.record);
+      const add = (...all: (readonly string[] | undefined)[]) => [
+        ...new Set(all.flatMap((each) => each ?? [])),
+      ];
+      const several = known.sends && {
+        sends: add(before?.sends, line.sends, known.sends),
+        staying: add(before?.staying, line.staying, known.staying),
+      };
+      lines.set(line.record, { ...line, ...several });
+    }
+  if (lines.size === 0) return undefined;
+  const inOrder = [...lines].toSorted(([a], [b]) => a - b).map(([, line]) => line);
+  return saveRejectLines(staging, key, inOrder);
 }
 
 export async function requirePart(

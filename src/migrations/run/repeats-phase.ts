@@ -42,7 +42,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     if (index)
       sources.push({
         ...{ part, migration: record, prefix, file, index, names },
-        ...{ pieces: undefined, hasPieces: byFile !== undefined },
+        ...{ pieces: undefined, hasPieces: byFile !== undefined, isGone: false },
       });
   }
   const generation = generations.end();
@@ -156,7 +156,8 @@ async function foldRange(
     signal.throwIfAborted();
     const of = sources[source] ?? others[source - sources.length];
     if (!of) throw new Error('a record that is kept is of a part');
-    tally.addRejectSegment(await saveKept(staging, of, toRejectsKey(of.part), records));
+    const segment = await saveKept(staging, of, toRejectsKey(of.part), records);
+    if (segment) tally.addRejectSegment(segment);
   }
   return tally.build();
 }

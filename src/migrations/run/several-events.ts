@@ -74,8 +74,8 @@ export async function countSeveral(
       const as = whole && colliding.size > 0 ? 'rejected' : 'stays';
       kept.set(record, { as, isElsewhere, sends, staying: [...staying], accepted: left });
     }
-    if (kept.size > 0)
-      tally.addRejectSegment(await saveKept(staging, source, toRejectsKey(source.part), kept));
+    const segment = kept.size > 0 && (await saveKept(staging, source, toRejectsKey(source.part), kept));
+    if (segment) tally.addRejectSegment(segment);
   }
 }
 
@@ -105,7 +105,7 @@ async function findRows(staging: Staging, wanted: Wanted): Promise<Found> {
   const { source, records } = wanted;
   const rows = await readFingerprints(staging, source.index, ALL_DAYS);
   if (!rows) throw new Error('a record that collides is of a part with fingerprints');
-  if (source.hasPieces) source.pieces ??= (await requirePart(staging, source)).pieces ?? [];
+  if (source.hasPieces && !source.isGone) source.pieces ??= (await requirePart(staging, source)).pieces ?? [];
   return { ...wanted, wholes: listWholes(rows, records), accepted: listAccepted(rows, records) };
 }
 

@@ -50,10 +50,10 @@ export async function countSharedEvents(
   const sources: Source[] = [];
   const sum: Sum = { events: 0, byDay: new Map(), byEvent: new Map() };
   for (const [sender, { record, isCounted }] of senders.entries()) {
-    const { parts, repeats } = await listSentParts(staging, record);
+    const { parts, elsewhere } = await listSentParts(staging, record);
     for (const { index, names, isRejected } of parts) sources.push({ sender, index, names, isRejected });
     // Its report leaves them to whoever else has the row, and here each row is counted.
-    if (isCounted) sum.events -= repeats?.elsewhere ?? 0;
+    if (isCounted) sum.events -= elsewhere;
   }
   const days = new Set(
     sources.flatMap(({ sender, index }) => (sender === 0 ? [] : index.sections.map(({ day }) => day))),

@@ -63,8 +63,7 @@ export async function verifyMigration(
     const report = await (isGivenUp ? loadGivenUp(store, each, state) : loadFinished(store, each.name));
     reports.push(report);
     if (isGivenUp && !isFinished(report)) givenUp.push(each.name);
-    // What was removed has no fingerprints.
-    if (state !== 'removed') senders.push({ record: each, isCounted: report.repeats?.counted === true });
+    senders.push({ record: each, isCounted: report.repeats?.counted === true });
   }
   const [report, ...others] = reports;
   if (!report) throw new Error('a migration has a report');

@@ -34,7 +34,7 @@ interface Group {
 }
 
 /** Whether different records share an id, so that their uuids have to be made of the whole record. */
-export const sharesId = ({ reason, idFrom }: Pick<RejectLine, 'reason' | 'idFrom'>): boolean =>
+const sharesId = ({ reason, idFrom }: Pick<RejectLine, 'reason' | 'idFrom'>): boolean =>
   reason === 'same_id_other_content' || idFrom === 'record';
 
 /** The name of the file under which a reject is staged. */
@@ -143,10 +143,5 @@ function toChunk(line: RejectLine): RecordChunk {
   };
 }
 
-export const toBytes = ({
-  text,
-  base64,
-}: {
-  text?: string | undefined;
-  base64?: string | undefined;
-}): Buffer => (base64 === undefined ? Buffer.from(text ?? '', 'utf8') : Buffer.from(base64, 'base64'));
+const toBytes = ({ text, base64 }: { text?: string | undefined; base64?: string | undefined }): Buffer =>
+  base64 === undefined ? Buffer.from(text ?? '', 'utf8') : Buffer.from(base64, 'base64');

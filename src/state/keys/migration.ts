@@ -67,6 +67,8 @@ export const layout = (name: string) => {
     repeatsResult: (generation: string) => `${prefix}repeats/${generation}/result${JSON_END}`,
     repeatsRange: (generation: string, range: string) =>
       `${prefix}repeats/${generation}/ranges/${range}${JSON_END}`,
+    /** Of a removed migration: which of its records hold no key against others of its family. */
+    foldResult: `${prefix}repeats/kept-result${JSON_END}`,
     /** Below the rejects of the part, like those that its import found. */
     repeatsRejects: (generation: string, range: string, partId: string) =>
       `${prefix}rejects/${partId}/repeats-${generation}-${range}.ndjson.gz`,

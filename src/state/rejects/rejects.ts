@@ -42,9 +42,29 @@ export async function saveRejects(
     if (header) yield { header: toKeptBytes(header) };
     for (const note of notes) yield toRejectLine(part, note, records.get(note.record));
   }
-  const body = await zipLines(lines());
+  return saveLines(staging, key, lines(), notes.length);
+}
+
+/** The same of lines that were read from other segments of the part: the header stands in front of all of them. */
+export function saveRejectLines(
+  staging: Staging,
+  key: string,
+  rejects: readonly RejectLine[],
+): Promise<RejectSegment> {
+  const header = rejects[0]?.header;
+  const lines = rejects.map(({ header: _, ...line }) => line);
+  return saveLines(staging, key, header ? [{ header }, ...lines] : lines, lines.length);
+}
+
+async function saveLines(
+  staging: Staging,
+  key: string,
+  lines: Iterable<RejectHead | RejectLine>,
+  records: number,
+): Promise<RejectSegment> {
+  const body = await zipLines(lines);
   await staging.put(key, body);
-  return { key, bytes: body.length, records: notes.length, sha256: hashBytes(body) };
+  return { key, bytes: body.length, records, sha256: hashBytes(body) };
 }
 
 /** SourceError when the segment is gone or damaged: a lost segment must not look like an empty one. */

@@ -6,11 +6,11 @@ import { playHistory } from './histories/play-history.ts';
 
 /*
  * Records that share ids, of one to three events, some of which the destination refuses for a while; top-ups, and
- * replays of anything at any time. Whatever happened, each event is there in the end, none is doubled, and `verify`
+ * replays and removals of anything at any time. Whatever happened, each event is there in the end, none is doubled, and `verify`
  * explains every number on the way.
  */
 
-const imported = (...files: readonly (readonly string[])[]): Step => ({
+const imported = (...files: readonly (readonly string[])[]): Extract<Step, { kind: 'import' }> => ({
   ...{ kind: 'import', isRefusing: false },
   files: files.map((file) => file.map(parseRecord)),
 });
@@ -22,6 +22,7 @@ const replayed = (more: Partial<Extract<Step, { kind: 'replay' }>> = {}): Step =
   ...{ kind: 'replay', of: 0, isCorrected: true, isRefusing: false, again: false },
   ...more,
 });
+const removed = (of = 0): Step => ({ kind: 'remove', of });
 
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
   'as many records as different events, though not one of each': [imported(['1: Right', '1: Right, Left'])],
@@ -92,6 +93,37 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
     ),
     replayed({ isCorrected: false }),
     replayed({ of: 0.4 }),
+  ],
+  'what a removed replay has delivered': [
+    imported(['1 later: Bought one']),
+    replayed(),
+    removed(0.9),
+    imported(['1: Bought two'], ['1: Bought two']),
+  ],
+  'what a removed migration has delivered, while its replay has rejects': [
+    imported(['1: Bought one', '1 later: Bought two']),
+    replayed({ isCorrected: false }),
+    removed(),
+  ],
+  'a record of which one event collides with that of a removed replay, and another one equals it': [
+    imported(['1 later: Left, Bought one']),
+    replayed(),
+    removed(0.9),
+    imported(['1 later: Left, Bought two, Right'], ['1: Right, Bought one']),
+  ],
+  'the same, while the destination refuses a third': [
+    imported(['1 later: Left, Bought one']),
+    replayed(),
+    removed(0.9),
+    imported(['1 later: Left, Bought two, Odd', '1: Right, Right, Odd']),
+    replayed({ isRefusing: true }),
+  ],
+  'a record of a removed replay that was kept where others collide': [
+    imported(['1 later: Bought one', '2 later: Left, Bought one']),
+    replayed(),
+    imported(['1: Bought two', '2: Left, Bought two']),
+    removed(0.9),
+    imported(['3: Left']),
   ],
   'a record of several events that collides in a replay': [
     imported(['1: Left, Bought one', '1 later: Left, Bought two']),

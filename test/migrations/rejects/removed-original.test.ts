@@ -6,7 +6,7 @@ import { startMigration } from '../../../src/migrations/start.ts';
 import { layout } from '../../../src/state/keys/migration.ts';
 import { importing, keyedSource, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
 
-/* Whatever was removed of a migration, its rejects can be replayed, and none of them takes the place of an event. */
+/* Whatever was removed of a migration and its replays, nothing that is sent later takes the place of an event. */
 
 let lab: MigrationLab;
 beforeAll(async () => {
@@ -29,10 +29,35 @@ const countKept = async (name: string): Promise<number> => {
   return kept;
 };
 
+const SENT_BY_REMOVED = 'same_id_other_content';
+
+/** A migration whose records share ids, and what is done to it. */
+async function open(name: string, lines: readonly string[]) {
+  const write = async (late: readonly string[] = []) => {
+    const words = { source: keyedSource(name, late), rejects: { failAbove: '100%' } };
+    const written = await lab.writeManifest(name, words);
+    lab.writeFile(name, 'a.json', lines);
+    return written;
+  };
+  const loaded = await write();
+  await startMigration(lab.runtime, loaded, importing());
+  return {
+    topUp: (file: string, more: readonly string[]) => {
+      lab.writeFile(name, file, more);
+      return startMigration(lab.runtime, loaded, importing({ topUp: true }));
+    },
+    replay: async (of: string, late: readonly string[] = []) =>
+      replayRejects(lab.runtime, of, { loaded: await write(late) }, importing()),
+    arrived: () =>
+      [...lab.destination.events().values()]
+        .map(({ properties }) => `${String(properties['n'])} ${String(properties['v'])}`)
+        .filter((text) => text.startsWith(`${name}-`))
+        .toSorted(),
+  };
+}
+
 it('sends a reject that has the id of a delivered record under an id of its own, once those are gone', async () => {
-  const name = 'gone';
-  const loaded = await lab.writeManifest(name, { source: keyedSource(name), rejects: { failAbove: '100%' } });
-  lab.writeFile(name, 'a.json', [
+  const { replay, arrived } = await open('gone', [
     record('gone-1', 1),
     record('gone-1', 2, 'late'),
     record('gone-1', 2, 'late'),
@@ -41,32 +66,78 @@ it('sends a reject that has the id of a delivered record under an id of its own,
     record('gone-3', 4, 'never'),
     '{',
   ]);
-  expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({
-    report: { counts: { delivered: 1, rejected: 6 } },
-  });
-  await remove(name, true);
-  expect(await countKept(name)).toBe(1);
+  await remove('gone', true);
+  expect(await countKept('gone')).toBe(1);
 
-  const source = keyedSource(name, ['late']);
-  const replay = async (of: string, words: object) =>
-    replayRejects(
-      lab.runtime,
-      of,
-      { loaded: await lab.writeManifest(name, { source: words, rejects: { failAbove: '100%' } }) },
-      importing(),
-    );
-  expect(await replay(name, source)).toMatchObject({
+  // Nothing takes the place of what was delivered: it is not sent under that id.
+  expect(await replay('gone', ['late'])).toMatchObject({
     kind: 'finished',
-    report: { counts: { read: 6, delivered: 3, duplicate: 1, rejected: 2 } },
+    report: {
+      counts: { read: 6, delivered: 2, rejected: 4 },
+      byReason: { [SENT_BY_REMOVED]: 2 },
+    },
   });
-  const arrived = () =>
-    [...lab.destination.events().values()]
-      .map(({ properties }) => `${String(properties['n'])} ${String(properties['v'])}`)
-      .filter((text) => text.startsWith('gone-'))
-      .toSorted();
+  expect(arrived()).toEqual(['gone-1 1', 'gone-2 3']);
+  expect(await replay('gone.replay-1', ['late'])).toMatchObject({
+    report: { counts: { delivered: 1, duplicate: 1, rejected: 2 } },
+  });
   expect(arrived()).toEqual(['gone-1 1', 'gone-1 2', 'gone-2 3']);
+});
 
-  // It goes with the rejects.
-  await remove(name, false);
-  expect(await countKept(name)).toBe(0);
+it('keeps what a removed replay has delivered from being replaced by a top-up', async () => {
+  const { topUp, replay, arrived } = await open('topped', [record('topped-1', 1, 'late')]);
+  expect(await replay('topped', ['late'])).toMatchObject({ report: { counts: { delivered: 1 } } });
+  await remove('topped.replay-1', false);
+
+  expect(await topUp('b.json', [record('topped-1', 2), record('topped-2', 3)])).toMatchObject({
+    report: { balanced: true, counts: { delivered: 1, rejected: 2 }, byReason: { [SENT_BY_REMOVED]: 1 } },
+  });
+  expect(arrived()).toEqual(['topped-1 1', 'topped-2 3']);
+  expect(await replay('topped')).toMatchObject({ report: { counts: { read: 1, delivered: 1 } } });
+  expect(arrived()).toEqual(['topped-1 1', 'topped-1 2', 'topped-2 3']);
+});
+
+it('leaves the counts of a migration as they are when a replay that rejected records is removed', async () => {
+  const { topUp, replay } = await open('counted', [record('counted-1', 1), record('counted-1', 2, 'late')]);
+  expect(await replay('counted', ['late'])).toMatchObject({
+    report: { counts: { rejected: 1 }, byReason: { [SENT_BY_REMOVED]: 1 } },
+  });
+  await remove('counted.replay-1', false);
+  // Once it has ended, another call changes nothing.
+  await remove('counted.replay-1', false);
+  expect(await countKept('counted.replay-1')).toBe(1);
+  expect(await topUp('b.json', [record('counted-2', 3)])).toMatchObject({
+    report: { counts: { delivered: 2, rejected: 1 } },
+  });
+});
+
+it('keeps hashes of what was delivered as long as any of a family is left, and no record', async () => {
+  const { replay } = await open('family', [record('family-1', 1), record('family-2', 2, 'late')]);
+  await replay('family', ['later']);
+  await replay('family.replay-1', ['late']);
+  await remove('family', false);
+  await remove('family.replay-1.replay-1', false);
+  expect([await countKept('family'), await countKept('family.replay-1.replay-1')]).toEqual([1, 1]);
+  for (const name of ['family', 'family.replay-1.replay-1'])
+    for await (const { key } of lab.runtime.staging.list(layout(name).prefix))
+      expect(String(await lab.runtime.staging.get(key))).not.toMatch(/family-[12]\b/);
+
+  // Its rejects can still be replayed.
+  await remove('family.replay-1', true);
+  expect(await countKept('family')).toBe(1);
+  await remove('family.replay-1', false);
+  for (const name of ['family', 'family.replay-1', 'family.replay-1.replay-1'])
+    expect(await countKept(name)).toBe(0);
+});
+
+it('drops these hashes with all that is known of a migration', async () => {
+  const { replay } = await open('forgotten', [record('forgotten-1', 1, 'late')]);
+  await replay('forgotten', ['late']);
+  await remove('forgotten.replay-1', false);
+  expect(await countKept('forgotten.replay-1')).toBe(1);
+  await removeMigration(lab.runtime, 'forgotten.replay-1', {
+    forget: true,
+    resolveLedger: (manifest) => resolveLedger(manifest, lab.runtime),
+  });
+  expect(await countKept('forgotten.replay-1')).toBe(0);
 });

@@ -24,24 +24,55 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'GONE-1',
-    what: 'nothing tells which ids a removed migration has delivered, whose rejects were kept',
+    what: 'nothing tells which ids a removed migration has delivered',
     file: 'src/migrations/remove/remove-migration.ts',
-    edits: [[', keys.allFingerprints]', ']']],
+    edits: [['keepRejects || hasOthers ?', 'false ?']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
   {
     id: 'GONE-2',
-    what: 'a replayed record takes the place of a delivered one that is gone',
-    file: 'src/migrations/rejects/replay.ts',
-    edits: [['await listGoneParts(staging, original)', '[]']],
+    what: 'a record takes the place of a delivered one that is gone',
+    file: 'src/migrations/run/taken-events.ts',
+    edits: [['gone.length === 0', 'gone.length >= 0']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
   {
     id: 'GONE-3',
-    what: 'the repeat of such a record takes it all the same',
-    file: 'src/migrations/rejects/set-apart.ts',
-    edits: [['firstOf.get(at) ?? at', 'at']],
+    what: 'what a removed replay has rejected counts as the content that stays',
+    file: 'src/state/rejects/fold-result.ts',
+    edits: [
+      [
+        'return { elsewhere: kept.elsewhere, rejected: new Map(rejected) };',
+        'return { elsewhere: kept.elsewhere, rejected: new Map() };',
+      ],
+    ],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'GONE-4',
+    what: 'hashes of what was delivered stay once the last of a family is removed',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [['if (!left.hasOthers && !keepRejects) await', 'if (left.hasOthers && !keepRejects) await']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'GONE-5',
+    what: 'the other events of a record that takes such a place are sent again',
+    file: 'src/pipeline/advance.ts',
+    edits: [['{ accepted, sends: withheld }', '{ sends: withheld }']],
+    tests: ['test/migrations/rejects/random-histories.test.ts'],
+  },
+  {
+    id: 'GONE-6',
+    what: 'what a fold kept of a record that was removed since is lost by the next one',
+    file: 'src/migrations/run/fold-source.ts',
+    edits: [
+      [
+        'if (of.isGone) return saveKeptBefore(staging, of.part, key, kept);',
+        'if (of.isGone) return undefined;',
+      ],
+    ],
+    tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
   {
     id: 'SN5',
@@ -345,7 +376,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RJ25',
     what: 'what collided of a record refused in part stays where a replay takes the id again',
-    file: 'src/migrations/run/other-senders.ts',
+    file: 'src/state/rejects/fold-result.ts',
     edits: [['sends?.filter((key) => !staying.includes(key))', 'sends?.slice(0, 0)']],
     tests: ['test/migrations/rejects/partly-sent.test.ts'],
   },
@@ -406,7 +437,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'RJ27',
     what: 'what collides with another migration of the family is left out twice where both are added up',
     file: 'src/migrations/verify/shared-events.ts',
-    edits: [['if (isCounted) sum.events -= repeats?.elsewhere ?? 0;', '']],
+    edits: [['if (isCounted) sum.events -= elsewhere;', '']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
   {

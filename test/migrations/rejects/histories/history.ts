@@ -27,7 +27,9 @@ export type Step =
       readonly isCorrected: boolean;
       readonly isRefusing: boolean;
       readonly again: boolean;
-    };
+    }
+  /** With its rejects, unless any is left to be replayed. */
+  | { readonly kind: 'remove'; readonly of: number };
 
 export const LATER = 'later';
 export const DAYS = ['2024-02-03T04:05:06Z', '2024-02-04T04:05:06Z'] as const;
@@ -52,6 +54,7 @@ const formatRecord = ({ n, t, items }: HistoryRecord): string =>
 export const formatHistory = (steps: readonly Step[]): string =>
   steps
     .map((step) => {
+      if (step.kind === 'remove') return `removal of ${step.of.toFixed(2)}`;
       const refusing = step.isRefusing ? ', refusing' : '';
       if (step.kind === 'import')
         return `import${refusing}${step.files.map((file) => `\n    ${file.map(formatRecord).join(' | ')}`).join('')}`;
@@ -92,8 +95,11 @@ export function drawHistory(random: () => number): Step[] {
     isRefusing: hasOdd && random() < 0.5,
     again: random() < 0.1,
   });
-  const more = Array.from({ length: Math.floor(random() * STEPS_MOST) }, () =>
-    random() < 0.4 ? drawImport() : drawReplay(),
-  );
+  const hasRemovals = random() < 0.5;
+  const drawStep = (): Step => {
+    if (hasRemovals && random() < 0.25) return { kind: 'remove', of: random() };
+    return random() < 0.4 ? drawImport() : drawReplay();
+  };
+  const more = Array.from({ length: Math.floor(random() * STEPS_MOST) }, drawStep);
   return [drawImport(), ...more];
 }

@@ -1,0 +1,61 @@
+import { rejected } from '../contract/outcome.ts';
+import type { ParseBytes } from '../sources/formats/parse-record.ts';
+import type { ImportMap } from '../sources/source.ts';
+import { toContent, toEventKey } from '../state/fingerprints.ts';
+import type { PartRecords } from '../state/part-records.ts';
+import { hashKey, KEY_WORDS } from './event-hash.ts';
+import { type EventWriter, HASH_WORDS } from './event-writer.ts';
+import { mapRecord } from './map-record.ts';
+
+/** Keys of the events of a part, and their UTC days. */
+export interface PartKeys {
+  readonly keys: ReadonlySet<string>;
+  readonly days: ReadonlySet<string>;
+}
+
+/** By key, the contents of events that were delivered and whose records are gone. */
+export type TakenEvents = ReadonlyMap<string, ReadonlySet<string>>;
+
+export const NOTHING_TAKEN: TakenEvents = new Map();
+
+/** Of a record that is one event, or of one of several with these. */
+export const WITHHELD = rejected(
+  'same_id_other_content',
+  'the migration or a replay of it, which was removed, has sent an event with the same uuid, event name, distinct_id and day, and other content, and nobody could send that one again; so this one was not sent, and a replay of this migration sends it under a uuid of its own',
+);
+
+/** Maps all records of a part for the keys of their events. */
+export function listPartKeys(records: PartRecords, parse: ParseBytes, map: ImportMap): PartKeys {
+  const keys = new Set<string>();
+  const days = new Set<string>();
+  const words = new Int32Array(KEY_WORDS);
+  for (let record = 0; record < records.count; record += 1) {
+    const outcome = mapRecord(records, record, parse, map);
+    if (outcome.kind !== 'mapped') continue;
+    for (const event of outcome.events) {
+      hashKey(event, words);
+      keys.add(toEventKey(words, 0));
+      days.add(event.timestamp.slice(0, 10));
+    }
+  }
+  return { keys, days };
+}
+
+/** Numbers of events of a record, with their keys. */
+export type WithheldEvents = ReadonlyMap<number, string>;
+export const NONE_WITHHELD: WithheldEvents = new Map();
+
+/**
+ * Which events of the record that was written last would take the place of one that is gone. An equal one may be sent
+ * again.
+ */
+export function findWithheld(writer: EventWriter, events: number, taken: TakenEvents): WithheldEvents {
+  const withheld = new Map<number, string>();
+  const words = events === 1 ? writer.words : writer.several;
+  for (let event = 0; event < events; event += 1) {
+    const key = toEventKey(words, event * HASH_WORDS);
+    const contents = taken.get(key);
+    if (contents && !contents.has(toContent(words, event * HASH_WORDS))) withheld.set(event, key);
+  }
+  return withheld;
+}
