@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
-import type { Added, BatchBuilder } from '../deliver/batch-builder.ts';
+import { type Added, BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import { addHeard, type FactFold } from '../identity/fact-fold.ts';
 import { PropertyList } from '../lib/json/property-list.ts';
@@ -63,6 +63,8 @@ export async function* mapToBatches(
     startEvent: () => into.startEvent(),
   });
   const present = open(batches);
+  // Limits may have been lowered since: what was sent keeps its fingerprint.
+  const past = from === 0 ? present : open(new BatchBuilder());
   const rejectKept = (record: number, kept: Added, events: readonly MappedEvent[]) => {
     if (kept === 'added' || kept === 'full')
       throw new Error(`record ${record} is not too large, but ${kept}`);
@@ -88,7 +90,7 @@ export async function* mapToBatches(
     else {
       const { events } = outcome;
       const label = outcomes.toLabel(events);
-      const { into, writer, startEvent } = present;
+      const { into, writer, startEvent } = record < from ? past : present;
       into.startRecord();
       const isWritten = writer.write(events, startEvent);
       if (!isWritten) {

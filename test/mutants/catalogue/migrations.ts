@@ -75,6 +75,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
   {
+    id: 'LIMIT-1',
+    what: 'what was sent before its limits were lowered has no fingerprint',
+    file: 'src/pipeline/map-to-batches.ts',
+    edits: [['from === 0 ? present', 'from >= 0 ? present']],
+    tests: ['test/pipeline/lowered-limits.test.ts'],
+  },
+  {
     id: 'SN5',
     what: 'rm ends the epochs of a migration after it listed its objects',
     file: 'src/migrations/remove/remove-migration.ts',
