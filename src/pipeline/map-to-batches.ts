@@ -111,14 +111,10 @@ export async function* mapToBatches(
         outcomes.rejected(record, WITHHELD, events);
         continue;
       }
-      const toHashed = () => ({
-        hashes: sent.length === 1 ? writer.words : writer.several,
-        labels: sent.map((event) => outcomes.toLabel([event])),
-      });
       let first: number | undefined;
-      if (withheld.size > 0) fingerprints.addEvents(record, toHashed());
+      if (withheld.size > 0) fingerprints.addEvents(record, toHashed(writer, sent, outcomes));
       else if (sent.length === 1) first = fingerprints.add(record, writer.words, label);
-      else first = fingerprints.addSeveral(record, writer.words, label, toHashed());
+      else first = fingerprints.addSeveral(record, writer.words, label, toHashed(writer, sent, outcomes));
       if (record < from) continue;
       if (first !== undefined) {
         outcomes.duplicate(record, events, first);
@@ -131,7 +127,7 @@ export async function* mapToBatches(
         await nextTurn(); // lets lock renewal and sockets have their turn
         kept = batches.keep();
       }
-      if (kept === 'added') outcomes.sent(record, label, sent.length, [...withheld.values()]);
+      if (kept === 'added') outcomes.sent(record, label, sent.length, withheld);
       else rejectKept(record, kept, events);
     }
   }
@@ -175,6 +171,12 @@ function toKey(event: MappedEvent): string {
   hashKey(event, words);
   return toEventKey(words, 0);
 }
+
+/** The events that were written last, one by one. */
+const toHashed = (writer: EventWriter, events: readonly MappedEvent[], outcomes: Outcomes) => ({
+  hashes: events.length === 1 ? writer.words : writer.several,
+  labels: events.map((event) => outcomes.toLabel([event])),
+});
 
 /** The events are text by now: of what follows, nothing reads their properties. */
 function release(events: readonly MappedEvent[]): void {

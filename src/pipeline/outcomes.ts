@@ -1,6 +1,7 @@
 import type { MappedEvent } from '../contract/event.ts';
 import type { Rejected, Skipped } from '../contract/outcome.ts';
 import { Labels } from './labels.ts';
+import { NONE_WITHHELD, type WithheldEvents } from './taken-events.ts';
 
 /** Reason of a duplicate: same uuid, event name, distinct_id, UTC day and content as another record. */
 export const REPEATED = 'repeated';
@@ -45,11 +46,11 @@ export class Outcomes {
       : this.labels.toNumber(UNKNOWN_DAY, NO_EVENT, reason);
   }
 
-  /** `withheld`: keys of its other events, which would take the place of events that are gone. */
-  sent(record: number, label: number, events: number, withheld: readonly string[] = []): void {
+  /** `withheld`: its other events, which would take the place of events that are gone. */
+  sent(record: number, label: number, events: number, withheld: WithheldEvents = NONE_WITHHELD): void {
     this.#set(record, SENT, label);
     if (events !== 1) this.#severalEvents.set(record, events);
-    if (withheld.length > 0) this.#withheld.set(record, withheld);
+    if (withheld.size > 0) this.#withheld.set(record, [...withheld.values()]);
   }
 
   skipped(record: number, { reason, facts, of }: Skipped): void {
