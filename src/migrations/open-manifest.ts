@@ -76,7 +76,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         loadAccepted: () =>
           loadAcceptedEvents({
             ...{ staging, record, stamp: createMigrationStamp(record) },
-            toMap: (part) => limitToStored(maps[part.idFrom ?? 'vendor'], findLatest(record, part)),
+            toMap: (part, idFrom) => limitToStored(maps[idFrom ?? 'vendor'], findLatest(record, part)),
           }),
         random: Math.random,
         now: Date.now,

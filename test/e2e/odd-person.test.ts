@@ -10,7 +10,7 @@ it('a merge on which the service always fails is named in a pause, given up wher
   const columns = { distinctId: { column: 'u' }, anonymousId: { column: 'd' } };
   const mapping = { ...columns, event: { column: 'e' }, timestamp: { column: 't' }, key: ['n'] };
   const bench = await createJsonlBench(context, {
-    more: { source: { type: 'jsonl', from: 'in/**/*', mapping } },
+    more: { source: { type: 'jsonl', from: 'in/**/*', mapping }, rejects: { failAbove: '50%' } },
   });
   bench.put(
     'a.json',
@@ -19,7 +19,9 @@ it('a merge on which the service always fails is named in a pause, given up wher
       .join(''),
   );
   let attempts = 0;
+  let refusesFirst = true;
   bench.destination.overrule((_events, text) => {
+    if (refusesFirst && text.includes('"n":0,')) return { status: 400, body: 'odd' };
     if (!text.includes('"$identify"')) return undefined;
     attempts += 1;
     return { status: 500, body: 'boom' };
@@ -29,7 +31,8 @@ it('a merge on which the service always fails is named in a pause, given up wher
   const paused = await bench.run();
   expect(paused.code, paused.stderr).toBe(1);
   expect(paused.stderr).toMatch(/the destination refused 1 event about persons and groups.*boom/s);
-  expect(bench.arrived()).toEqual(numbers(0, RECORDS));
+  expect(bench.arrived()).toEqual(numbers(1, RECORDS));
+  refusesFirst = false;
   const inRun = attempts;
   expect(inRun).toBeGreaterThanOrEqual(8);
 
@@ -37,7 +40,7 @@ it('a merge on which the service always fails is named in a pause, given up wher
   const ended = await bench.command('resume', NAME, '--accept-refusals', '--json');
   expect(parseReport(ended)).toMatchObject({
     balanced: true,
-    counts: { delivered: RECORDS },
+    counts: { delivered: RECORDS - 1, rejected: 1 },
     people: {
       pairs: 0,
       refusedCount: 1,
@@ -46,5 +49,6 @@ it('a merge on which the service always fails is named in a pause, given up wher
   });
   expect(ended.code, ended.stderr).toBe(3);
   expect(attempts).toBeGreaterThan(inRun);
-  expect(bench.arrived()).toEqual(numbers(0, RECORDS));
+  // Nor is the reject sent, which the destination would take by now: a replay may have corrected it.
+  expect(bench.arrived()).toEqual(numbers(1, RECORDS));
 }, 600_000);

@@ -533,6 +533,25 @@ local head`,
     tests: ['test/deliver/deliver.test.ts'],
   },
   {
+    id: 'DD17',
+    what: 'a reject is sent to see whether the destination takes anything',
+    file: 'src/pipeline/accepted-events.ts',
+    edits: [
+      [
+        'for (const reject of await readRejects(staging, segment)) unsent.set(reject.record, NONE);',
+        'await readRejects(staging, segment);',
+      ],
+    ],
+    tests: ['test/pipeline/accepted-events.test.ts'],
+  },
+  {
+    id: 'DD18',
+    what: 'an event that a replay leaves out is sent under another id to see whether the destination takes anything',
+    file: 'src/pipeline/accepted-events.ts',
+    edits: [['new Map(await loadSentBefore(staging, record.name, part))', 'new Map<number, SentOfRecord>()']],
+    tests: ['test/pipeline/accepted-events.test.ts'],
+  },
+  {
     id: 'BUDGET-P1',
     what: 'a new key of a named project begins a budget of its own',
     file: 'src/deliver/budget.ts',
