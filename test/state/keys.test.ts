@@ -157,6 +157,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       fingerprints: 'shop.2024/fingerprints/0a1b2c3d4e5f/00017/3-12-20000.bin',
       repeats: 'shop.2024/repeats/',
       repeatsResult: 'shop.2024/repeats/0f1e/result.json',
+      foldResult: 'shop.2024/repeats/kept-result.json',
       repeatsRange: 'shop.2024/repeats/0f1e/ranges/00002.json',
       repeatsRejects: 'shop.2024/rejects/0a1b2c3d4e5f/00017/repeats-0f1e-00002.ndjson.gz',
       resolved: 'shop.2024/people/resolved/',
