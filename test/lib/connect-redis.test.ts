@@ -39,7 +39,9 @@ it('prints nothing where nobody listens for errors, be it a connection or a dupl
   const address = new URL(server.url);
   const redis = connectRedis(`redis://queue:old@${address.hostname}:${address.port}`);
   const twins = [redis, redis.duplicate(), redis.duplicate().duplicate()];
-  onTestFinished(() => twins.forEach((twin) => twin.disconnect()));
+  onTestFinished(() => {
+    for (const twin of twins) twin.disconnect();
+  });
   await Promise.all(twins.map((twin) => twin.ping()));
 
   await operator.call('ACL', 'SETUSER', 'queue', 'resetpass', '>new');
