@@ -26,7 +26,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
   return ({ migration, epoch, part }, run) =>
     migrations.use(migration, epoch, run.signal, async (open, signal) => {
       const { record, settings, maps, deliver } = open;
-      // With each part anew: a replay may be removed while its migration runs.
+      // Again for each part: a replay may be removed while its migration runs.
       const findTaken = await createFindTaken(staging, record);
       const report = createReport(run.progress);
       const watch = setInterval(() => report.setTrouble(open.trouble?.()), LOOK_EVERY_MS).unref();

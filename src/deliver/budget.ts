@@ -68,8 +68,8 @@ export function createLocalPause(clock: BudgetClock = SYSTEM_CLOCK) {
 
 /**
  * The budgets whose permits an event needs: that of its destination and key, and that of the project where it is named,
- * which a new key and other host names of the service share. The first one is shared with migrations that name no project, and with earlier builds. The key
- * is hashed, never stored (I10); the hash tag keeps all keys in one slot of a cluster.
+ * which a new key and other host names of the service share. The first one is shared with migrations that name no
+ * project, and with earlier builds. The key is hashed, never stored (I10); the hash tag keeps all keys in one slot of a cluster.
  */
 export function listRedisBudgetKeys({
   url,

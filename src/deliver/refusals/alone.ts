@@ -2,7 +2,7 @@ import type { Batch } from '../../contract/delivery.ts';
 import type { TargetEvent } from '../../contract/event.ts';
 import { PausedError } from '../../lib/errors.ts';
 
-/** Times that a job with such an event is taken up, each with all attempts: about 5 minutes. */
+/** Times that a job with such an event is tried, each with all attempts: about 5 minutes. */
 const ROUNDS = 6;
 
 /**

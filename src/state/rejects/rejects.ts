@@ -45,7 +45,7 @@ export async function saveRejects(
   return saveLines(staging, key, lines(), notes.length);
 }
 
-/** The same of lines that were read from other segments of the part: the header stands in front of all of them. */
+/** The same of lines that were read from other segments of the part: the header comes before all of them. */
 export function saveRejectLines(
   staging: Staging,
   key: string,
