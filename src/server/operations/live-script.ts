@@ -5,16 +5,23 @@
  */
 export const LIVE_SCRIPT = `'use strict';
 const age = document.getElementById('age');
+age.tabIndex = -1;
+/* In place of a link, which may have the focus. */
+const say = (text) => {
+  const hasFocus = age.contains(document.activeElement);
+  age.textContent = text;
+  if (hasFocus) age.focus({ preventScroll: true });
+};
 let source;
 const stop = () => { source?.close(); source = undefined; };
 const follow = () => {
   stop();
   if (document.hidden) return;
   source = new EventSource(document.body.dataset.live);
-  source.onopen = () => { age.textContent = 'Live'; };
-  source.onerror = () => { age.textContent = source?.readyState === EventSource.CLOSED ? 'Not live; load the page again' : 'Connection lost; trying again'; };
-  source.addEventListener('away', () => { age.textContent = 'Not up to date: what it is read from cannot be reached'; });
-  source.addEventListener('live', () => { age.textContent = 'Live'; });
+  source.onopen = () => say('Live');
+  source.onerror = () => say(source?.readyState === EventSource.CLOSED ? 'Not live; load the page again' : 'Connection lost; trying again');
+  source.addEventListener('away', () => say('Not up to date: what it is read from cannot be reached'));
+  source.addEventListener('live', () => say('Live'));
   source.onmessage = update;
 };
 const update = (event) => {
