@@ -2,7 +2,7 @@ import type { PartMeta } from '../../src/contract/part.ts';
 import type { Receipt } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
-import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget } from '../../src/deliver/budget/budget.ts';
 import { createDeliver, type Delivering } from '../../src/deliver/deliver.ts';
 import { type ImportDeps, importPart } from '../../src/pipeline/import-part.ts';
 import { planSpace } from '../../src/pipeline/stage/plan-space.ts';

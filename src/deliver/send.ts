@@ -7,7 +7,7 @@ import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { gzip } from '../lib/gzip.ts';
 import { giveBuffer, takeBuffer } from '../lib/spare-buffers.ts';
-import { type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
+import { type BudgetClock, SYSTEM_CLOCK } from './budget/budget.ts';
 import type { TargetResponse } from './classify.ts';
 import { unpackBody } from './unpack-body.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Staging } from '../contract/staging.ts';
-import { openCount } from '../deliver/redis-budget.ts';
+import { openCount } from '../deliver/budget/redis-budget.ts';
 import { getMessage, UnavailableError } from '../lib/errors.ts';
 import { createBudgetMark, loadBudgetMark } from '../state/destination-marks.ts';
 

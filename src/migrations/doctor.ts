@@ -6,7 +6,7 @@ import { ConfigError, getMessage } from '../lib/errors.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { explainGroupEvent } from './plan/checklist.ts';
 import { counted, formatBytes } from './plan/format-text.ts';
-import { findFiles } from './prepare.ts';
+import { findFiles } from './prepare/find-sources.ts';
 import { probeDestination, sendProbe } from './probe-destination.ts';
 
 export interface Check {

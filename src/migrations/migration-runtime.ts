@@ -5,7 +5,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { StagedSlice } from '../pipeline/stage/slice-groups.ts';
 import type { SourceBucket } from '../sources/files/s3-file.ts';
 import type { MigrationRecord } from '../state/migrations.ts';
-import type { ImportRules } from './preflight.ts';
+import type { ImportRules } from './prepare/preflight.ts';
 import type { DestinationDeps } from './resolve-destination.ts';
 import type { WorkQueue } from './run/work-queue.ts';
 

@@ -3,6 +3,7 @@ import type { Manifest } from '../../config/manifest/manifest.ts';
 import { PreflightError } from '../lib/errors.ts';
 import { planSpace } from '../pipeline/stage/plan-space.ts';
 import { openManifestPlaces } from './manifest/places.ts';
+import type { ManifestAt } from './manifest/stored-manifest.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { checkLimits } from './plan/check-limits.ts';
@@ -10,7 +11,7 @@ import { explainRejects } from './plan/explain-rejects.ts';
 import { makePlan } from './plan/make-plan.ts';
 import type { Plan } from './plan/plan.ts';
 import { type PlanFullOptions, planFull } from './plan/plan-full.ts';
-import { findFiles, type ManifestAt } from './prepare.ts';
+import { findFiles } from './prepare/find-sources.ts';
 import type { Report } from './report/report.ts';
 
 export interface PlanOptions {

@@ -6,7 +6,7 @@ import { startDeletionJobs } from '../../jobs/delete-events.ts';
 import { type ApiReply, apiOrder } from '../embedded/api-protocol.ts';
 import { BackhaulError, getMessage } from '../lib/errors.ts';
 import { createLogger } from '../lib/logger.ts';
-import { loadStoredManifest } from '../migrations/prepare.ts';
+import { loadStoredManifest } from '../migrations/manifest/stored-manifest.ts';
 import { openStaging } from '../runtime/open-staging.ts';
 import { admit } from './auth/roles.ts';
 import { createProducers } from './operations/start-producer.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget } from '../../src/deliver/budget/budget.ts';
 import { explainCertificate } from '../../src/deliver/certificate.ts';
 import { createDeliver } from '../../src/deliver/deliver.ts';
 import { ConfigError, PausedError } from '../../src/lib/errors.ts';

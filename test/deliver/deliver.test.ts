@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Batch } from '../../src/contract/delivery.ts';
-import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget } from '../../src/deliver/budget/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
 import { copyEvent } from '../../src/deliver/ranges.ts';
 import { ConfigError, PausedError, UnavailableError } from '../../src/lib/errors.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
-import { createRedisBudget } from '../../src/deliver/redis-budget.ts';
+import { createRedisBudget } from '../../src/deliver/budget/redis-budget.ts';
 import { UnavailableError } from '../../src/lib/errors.ts';
 import { agreeOnCount } from '../../src/migrations/agree-on-count.ts';
 import { encodeDocument } from '../../src/state/document.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
 import { SourceError } from '../../src/lib/errors.ts';
-import type { ManifestAt } from '../../src/migrations/prepare.ts';
+import type { ManifestAt } from '../../src/migrations/manifest/stored-manifest.ts';
 import { listRejects } from '../../src/migrations/rejects/rejects.ts';
 import { isFinished, loadReport } from '../../src/migrations/report.ts';
 import type { RunStatus } from '../../src/migrations/run/run-status.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadStoredManifest } from '../../src/migrations/prepare.ts';
+import { loadStoredManifest } from '../../src/migrations/manifest/stored-manifest.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { createMigrationReader } from '../../src/migrations/status/status.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ManifestAt } from '../../src/migrations/prepare.ts';
+import type { ManifestAt } from '../../src/migrations/manifest/stored-manifest.ts';
 import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';

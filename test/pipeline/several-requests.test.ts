@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import { mapped } from '../../src/contract/outcome.ts';
 import { BatchBuilder, type BatchLimits } from '../../src/deliver/batch-builder.ts';
-import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget } from '../../src/deliver/budget/budget.ts';
 import { createDeliver } from '../../src/deliver/deliver.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { advance } from '../../src/pipeline/advance.ts';

@@ -1,4 +1,4 @@
-import type { BudgetClock } from '../../src/deliver/budget.ts';
+import type { BudgetClock } from '../../src/deliver/budget/budget.ts';
 
 /** Time that passes when a test says so, and with every wait of less than a second, which then takes none. */
 export interface ManualClock extends BudgetClock {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { loadSettings } from '../../config/load-settings.ts';
 import { loadManifest } from '../../config/manifest/load-manifest.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { ManifestAt } from '../../src/migrations/prepare.ts';
+import type { ManifestAt } from '../../src/migrations/manifest/stored-manifest.ts';
 import { type RunOptions, startMigration } from '../../src/migrations/start.ts';
 import { openRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { startRedis, type TestRedis } from './redis.ts';

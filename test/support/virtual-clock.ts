@@ -1,4 +1,4 @@
-import type { BudgetClock } from '../../src/deliver/budget.ts';
+import type { BudgetClock } from '../../src/deliver/budget/budget.ts';
 
 /**
  * Time that passes only while every actor waits for it: hours of a fleet in a second, the same in every run. Real

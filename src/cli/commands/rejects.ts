@@ -1,6 +1,6 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { loadStoredManifest } from '../../migrations/prepare.ts';
+import { loadStoredManifest } from '../../migrations/manifest/stored-manifest.ts';
 import { listRejects, showRejects } from '../../migrations/rejects/rejects.ts';
 import { replayRejects } from '../../migrations/rejects/replay.ts';
 import { openStaging } from '../../runtime/open-staging.ts';

@@ -1,5 +1,5 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
-import { loadStoredManifest } from '../../migrations/prepare.ts';
+import { loadStoredManifest } from '../../migrations/manifest/stored-manifest.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../migrations/start.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../lib/errors.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
-import { findManifestDifferences } from '../compare-manifest.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
+import { findManifestDifferences } from '../prepare/compare-manifest.ts';
 import type { ReplayInput } from './replay.ts';
 import { listReplays } from './replayed.ts';
 

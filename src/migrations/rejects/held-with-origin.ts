@@ -1,9 +1,9 @@
 import { tooManyRejects } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
+import { loadStoredManifest } from '../manifest/stored-manifest.ts';
 import { hasFacts } from '../persons/facts-of.ts';
 import { loadPersons } from '../persons/load-persons.ts';
-import { loadStoredManifest } from '../prepare.ts';
 import { loadStoredReport } from '../report/report.ts';
 import { listAncestors } from './family.ts';
 

@@ -6,21 +6,17 @@ import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
 import { loadControl } from '../../state/control.ts';
 import { StagedMeanwhileError } from '../../state/parts.ts';
-import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
 import { pinMapping } from '../manifest/places.ts';
 import { readStamps } from '../manifest/stamps.ts';
+import { loadStoredManifest, type ManifestAt } from '../manifest/stored-manifest.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
-import { preflight } from '../preflight.ts';
-import {
-  createRecord,
-  loadStoredManifest,
-  type ManifestAt,
-  StartedMeanwhileError,
-  toPrepared,
-} from '../prepare.ts';
+import { assertSameProject } from '../prepare/compare-manifest.ts';
+import { createRecord, StartedMeanwhileError } from '../prepare/create-record.ts';
+import { preflight } from '../prepare/preflight.ts';
+import { toPrepared } from '../prepare/prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';

@@ -16,7 +16,7 @@ import { keepProgressNote, loadProgressNote, type Progress } from '../../state/p
 import { applyEvent } from '../life-store.ts';
 import type { MigrationQueue } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
-import type { VolumeRule } from '../preflight.ts';
+import type { VolumeRule } from '../prepare/preflight.ts';
 import { isHeldWithOrigin } from '../rejects/held-with-origin.ts';
 import { buildReport } from '../report/build-report.ts';
 import { loadBooks } from '../report/load-books.ts';

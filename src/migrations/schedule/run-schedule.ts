@@ -8,14 +8,11 @@ import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
 import { loadNewestSchedule, type Schedule } from '../../state/schedules/schedules.ts';
 import { decideStored, RefusedError } from '../life-store.ts';
+import type { ManifestAt } from '../manifest/stored-manifest.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
-import {
-  findFiles,
-  loadStagedFiles,
-  type ManifestAt,
-  prepareMigration,
-  StartedMeanwhileError,
-} from '../prepare.ts';
+import { StartedMeanwhileError } from '../prepare/create-record.ts';
+import { findFiles, loadStagedFiles } from '../prepare/find-sources.ts';
+import { prepareMigration } from '../prepare/prepare.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { whileClaimed } from './claim.ts';
 import { type Due, findDue } from './find-due.ts';

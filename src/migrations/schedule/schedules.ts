@@ -10,8 +10,8 @@ import {
   loadNewestSchedule,
   type Schedule,
 } from '../../state/schedules/schedules.ts';
+import type { ManifestAt } from '../manifest/stored-manifest.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
-import type { ManifestAt } from '../prepare.ts';
 import { findRunning } from './claim.ts';
 import { findDue } from './find-due.ts';
 

@@ -76,7 +76,7 @@ export async function createMigrationReader(store: MigrationStore, name: string)
       const facts = await readFacts(at);
       const { history, report } = await at.loadEnd(facts);
       // With manifests come all sources, which a list of migrations does not need.
-      const { loadStoredManifest } = await import('../prepare.ts');
+      const { loadStoredManifest } = await import('../manifest/stored-manifest.ts');
       const { bindSource } = await import('../../sources/registry.ts');
       const { createRejectsLeft } = await import('../rejects/rejects-left.ts');
       const { manifest } = await loadStoredManifest(staging, name);

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { type Budget, createUnlimitedBudget } from '../../../src/deliver/budget.ts';
+import { type Budget, createUnlimitedBudget } from '../../../src/deliver/budget/budget.ts';
 import { createDeliver } from '../../../src/deliver/deliver.ts';
 import { FencedOutError } from '../../../src/lib/errors.ts';
 import { createLedgerCondition } from '../../../src/migrations/persons/lock/ledger-condition.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelMigration } from '../../../src/migrations/control.ts';
+import { loadStoredManifest } from '../../../src/migrations/manifest/stored-manifest.ts';
 import { findLost } from '../../../src/migrations/persons/rebuild-ledger.ts';
-import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';

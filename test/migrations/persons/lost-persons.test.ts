@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadStoredManifest } from '../../../src/migrations/manifest/stored-manifest.ts';
 import { removeFacts } from '../../../src/migrations/persons/remove-facts.ts';
-import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';

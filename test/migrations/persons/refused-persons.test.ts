@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { sentRange } from '../../../src/identity/sent-range.ts';
+import { loadStoredManifest } from '../../../src/migrations/manifest/stored-manifest.ts';
 import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
-import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { BUCKETS } from '../../../src/state/bucket.ts';

@@ -1,8 +1,9 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { cancelMigration } from '../../../src/migrations/control.ts';
+import { loadStoredManifest } from '../../../src/migrations/manifest/stored-manifest.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
-import { createRecord, loadStoredManifest } from '../../../src/migrations/prepare.ts';
+import { createRecord } from '../../../src/migrations/prepare/create-record.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resumeMigration } from '../../../src/migrations/start.ts';
 import { layout } from '../../../src/state/keys/migration.ts';

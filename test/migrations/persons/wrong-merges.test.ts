@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { cancelMigration } from '../../../src/migrations/control.ts';
+import { loadStoredManifest } from '../../../src/migrations/manifest/stored-manifest.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
-import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';

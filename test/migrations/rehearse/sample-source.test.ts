@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { manifestSchema } from '../../../config/manifest/manifest.ts';
-import { findFiles } from '../../../src/migrations/prepare.ts';
+import { findFiles } from '../../../src/migrations/prepare/find-sources.ts';
 import { toRehearsal } from '../../../src/migrations/rehearse/rehearsal-manifest.ts';
 import { writeSample } from '../../../src/migrations/rehearse/sample-source.ts';
 

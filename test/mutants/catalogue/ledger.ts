@@ -482,7 +482,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LC9',
     what: 'a request that a gateway gave up on taken for answered',
-    file: 'src/deliver/deliver.ts',
+    file: 'src/deliver/attempt.ts',
     edits: [['if (response.status < 500) noteAnswered();', 'noteAnswered();']],
     tests: ['test/deliver/deliver.test.ts'],
   },
@@ -496,8 +496,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LC5',
     what: 'what was sent about persons in another turn sent again as an event that is known to be taken',
-    file: 'src/deliver/deliver.ts',
-    edits: [['knownGood.scope === condition?.scope', 'knownGood.scope !== null']],
+    file: 'src/deliver/refusals/known-good.ts',
+    edits: [['good.scope === condition?.scope', 'good.scope !== null']],
     tests: ['test/deliver/deliver.test.ts'],
   },
 ];

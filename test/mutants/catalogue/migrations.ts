@@ -257,7 +257,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'AK1',
     what: 'a replay or a release is compared with what it accepted itself alone',
-    file: 'src/migrations/compare-manifest.ts',
+    file: 'src/migrations/prepare/compare-manifest.ts',
     edits: [
       [
         'for (const one of [known, ...(await loadOrigins(runtime.staging, known))])',
@@ -313,7 +313,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'GF1',
     what: 'a file that is gone before its end is left out of a run without a word',
-    file: 'src/migrations/prepare.ts',
+    file: 'src/migrations/prepare/prepare.ts',
     edits: [['[...files, ...lost], allowed)', 'files, allowed)']],
     tests: ['test/migrations/gone-files.test.ts'],
   },
@@ -327,21 +327,21 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'GF3',
     what: 'a source of which nothing is left stops the resume of what is staged',
-    file: 'src/migrations/prepare.ts',
+    file: 'src/migrations/prepare/find-sources.ts',
     edits: [['isForNew || !(await hasParts(staging, known))', 'known.name !== ""']],
     tests: ['test/migrations/gone-files.test.ts'],
   },
   {
     id: 'GF4',
     what: 'a source in the wrong place is one of which every file is gone',
-    file: 'src/migrations/prepare.ts',
+    file: 'src/migrations/prepare/find-sources.ts',
     edits: [['isForNew || !(await hasParts(staging, known))', 'isForNew']],
     tests: ['test/migrations/gone-files.test.ts'],
   },
   {
     id: 'GF5',
     what: 'a top-up is offered that the other differences forbid',
-    file: 'src/migrations/prepare.ts',
+    file: 'src/migrations/prepare/prepare.ts',
     edits: [['    differences.length === 0\n      ?', '    added.length > 0\n      ?']],
     tests: ['test/migrations/gone-files.test.ts'],
   },

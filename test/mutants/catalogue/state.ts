@@ -235,7 +235,7 @@ redis.call('HDEL'`,
     what: 'what a removed migration was accepted with counts for the next of its name',
     file: 'src/state/keys/migration.ts',
     edits: [['`${prefix}accepted${toOwn(id)}${JSON_END}`', '`${prefix}accepted${id ? JSON_END : JSON_END}`']],
-    tests: ['test/migrations/compare-manifest.test.ts'],
+    tests: ['test/migrations/prepare/compare-manifest.test.ts'],
   },
   {
     id: 'EPO2',

@@ -3,7 +3,7 @@ import { readApiKey } from '../../../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../../../config/manifest/manifest.ts';
 import { findProjectKey } from '../../../embedded/api-keys.ts';
 import { ConfigError } from '../../../lib/errors.ts';
-import { loadStoredManifest } from '../../../migrations/prepare.ts';
+import { loadStoredManifest } from '../../../migrations/manifest/stored-manifest.ts';
 import { openServiceCounts, toPrivateUrl } from '../../../migrations/verify/ask-service.ts';
 import { createBundledCounts } from '../../../migrations/verify/bundled-counts.ts';
 import { readCountsFile } from '../../../migrations/verify/counts-file.ts';

@@ -1,7 +1,7 @@
 import { loadManifest } from '../../../../config/manifest/load-manifest.ts';
 import { scheduleBlock } from '../../../../config/manifest/schedule.ts';
 import { ConfigError } from '../../../lib/errors.ts';
-import { assertContinues, assertNotRemoved } from '../../../migrations/prepare.ts';
+import { assertContinues, assertNotRemoved } from '../../../migrations/prepare/prepare.ts';
 import {
   loadScheduleView,
   pauseSchedule,

@@ -1,22 +1,22 @@
-import type { Manifest } from '../../config/manifest/manifest.ts';
+import type { Manifest } from '../../../config/manifest/manifest.ts';
 import {
   describeDifference,
   type ManifestIdentity,
   manifestIdentity,
-} from '../../config/manifest/manifest-identity.ts';
-import type { Staging } from '../contract/staging.ts';
-import { ConfigError, SourceError } from '../lib/errors.ts';
-import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
-import { SOURCE_TYPES } from '../sources/registry.ts';
-import { loadAcceptanceMark } from '../state/destination-marks.ts';
-import { type Epoch, loadLatestEpoch } from '../state/epochs.ts';
-import { type LedgerAccess, findLedger as loadLedger } from '../state/ledger/ledger.ts';
-import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
-import { listReceipts } from '../state/receipts.ts';
-import { parseReplayName } from './derived-name.ts';
-import { toLedgerDestination } from './persons/ledger-destination.ts';
-import { assertSameAnswer } from './persons/same-project.ts';
-import { type DestinationDeps, resolveLedger } from './resolve-destination.ts';
+} from '../../../config/manifest/manifest-identity.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { ConfigError, SourceError } from '../../lib/errors.ts';
+import { areStagedRejects } from '../../pipeline/stage/stage-rejects.ts';
+import { SOURCE_TYPES } from '../../sources/registry.ts';
+import { loadAcceptanceMark } from '../../state/destination-marks.ts';
+import { type Epoch, loadLatestEpoch } from '../../state/epochs.ts';
+import { type LedgerAccess, findLedger as loadLedger } from '../../state/ledger/ledger.ts';
+import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { listReceipts } from '../../state/receipts.ts';
+import { parseReplayName } from '../derived-name.ts';
+import { toLedgerDestination } from '../persons/ledger-destination.ts';
+import { assertSameAnswer } from '../persons/same-project.ts';
+import { type DestinationDeps, resolveLedger } from '../resolve-destination.ts';
 
 interface ComparingRuntime extends DestinationDeps {
   readonly staging: Staging;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { waitFor } from '../lib/async/abort.ts';
+import { waitFor } from '../../lib/async/abort.ts';
 
 /** Time as a budget sees it. */
 export interface BudgetClock {

@@ -1,6 +1,6 @@
-import type { StagedFile } from '../contract/part.ts';
-import type { SourceSlice } from '../sources/source.ts';
-import type { MigrationRecord } from '../state/migrations.ts';
+import type { StagedFile } from '../../contract/part.ts';
+import type { SourceSlice } from '../../sources/source.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 
 /** What became of a source since the migration recorded its files. */
 export interface SourceChanges<S> {

@@ -1,7 +1,7 @@
-import type { CONTRACT_LIMITS, Manifest } from '../../config/manifest/manifest.ts';
-import type { SourceSlice } from '../sources/source.ts';
-import { checkLimits, getAllowedVolume } from './plan/check-limits.ts';
-import { makePlan } from './plan/make-plan.ts';
+import type { CONTRACT_LIMITS, Manifest } from '../../../config/manifest/manifest.ts';
+import type { SourceSlice } from '../../sources/source.ts';
+import { checkLimits, getAllowedVolume } from '../plan/check-limits.ts';
+import { makePlan } from '../plan/make-plan.ts';
 
 const RECORDS_PER_FILE = 500;
 /** An estimate is at most so far off: what it puts above the limit by more than that is above it. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../contract/redis-keys.ts';
-import { raceAbort } from '../lib/async/abort.ts';
-import { createSemaphore } from '../lib/async/semaphore.ts';
-import { settleWithin } from '../lib/async/timeout.ts';
-import { ConfigError, getMessage } from '../lib/errors.ts';
+import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../../contract/redis-keys.ts';
+import { raceAbort } from '../../lib/async/abort.ts';
+import { createSemaphore } from '../../lib/async/semaphore.ts';
+import { settleWithin } from '../../lib/async/timeout.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { getBackoffCeilingMs } from '../retry-policy.ts';
 import {
   type BudgetClock,
   createLocalPause,
@@ -15,7 +16,6 @@ import {
 } from './budget.ts';
 import { LEAVE, OPEN, RENEW, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
 import { createOwnGrants, type OwnGrant } from './own-grants.ts';
-import { getBackoffCeilingMs } from './retry-policy.ts';
 
 export interface RedisBudgetOptions {
   readonly redis: Redis;

@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CRASH_LOSES_MS, CRASHES_KEY } from '../../src/contract/redis-keys.ts';
-import { createRedisBudget, openCount } from '../../src/deliver/redis-budget.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import { createRandom } from '../support/seeded-random.ts';
-import { type Arrival, mostInAnyWindow } from '../support/strict-destination.ts';
-import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
+import { CRASH_LOSES_MS, CRASHES_KEY } from '../../../src/contract/redis-keys.ts';
+import { createRedisBudget, openCount } from '../../../src/deliver/budget/redis-budget.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { createRandom } from '../../support/seeded-random.ts';
+import { type Arrival, mostInAnyWindow } from '../../support/strict-destination.ts';
+import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 
 /** Workers that share one budget through a real Redis, minutes of their time in a moment of ours. */
 const WINDOW_MS = 60_000;

@@ -1,13 +1,17 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../../src/contract/redis-keys.ts';
-import type { Budget, RenewingBudget } from '../../src/deliver/budget.ts';
-import { createRedisBudget, openCount, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
-import { ConfigError } from '../../src/lib/errors.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import { type Arrival, mostInAnyWindow } from '../support/strict-destination.ts';
-import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
+import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../../../src/contract/redis-keys.ts';
+import type { Budget, RenewingBudget } from '../../../src/deliver/budget/budget.ts';
+import {
+  createRedisBudget,
+  openCount,
+  type RedisBudgetOptions,
+} from '../../../src/deliver/budget/redis-budget.ts';
+import { ConfigError } from '../../../src/lib/errors.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { type Arrival, mostInAnyWindow } from '../../support/strict-destination.ts';
+import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 
 /** A real Redis; the time is the test's own, so that a window takes no minute. */
 const WINDOW_MS = 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createUnlimitedBudget, listRedisBudgetKeys } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget, listRedisBudgetKeys } from '../../../src/deliver/budget/budget.ts';
 
 describe('listRedisBudgetKeys', () => {
   const keysOf = (url: string, apiKey = 'k', project?: string) =>

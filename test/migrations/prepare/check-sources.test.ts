@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FileReceipt } from '../../src/contract/part.ts';
-import type { Slice } from '../../src/contract/slice.ts';
-import { checkSources } from '../../src/migrations/check-sources.ts';
+import type { FileReceipt } from '../../../src/contract/part.ts';
+import type { Slice } from '../../../src/contract/slice.ts';
+import { checkSources } from '../../../src/migrations/prepare/check-sources.ts';
 
 const file = (name: string, bytes: number, modified: string): Slice => ({
   fileId: name,

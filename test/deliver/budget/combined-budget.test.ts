@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Budget, listRedisBudgetKeys, type RenewingBudget } from '../../src/deliver/budget.ts';
-import { COMBINED_DELAY_MS, combineBudgets } from '../../src/deliver/combined-budget.ts';
-import { createRedisBudget, openCount } from '../../src/deliver/redis-budget.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import { type Arrival, mostInAnyWindow } from '../support/strict-destination.ts';
-import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
+import { type Budget, listRedisBudgetKeys, type RenewingBudget } from '../../../src/deliver/budget/budget.ts';
+import { COMBINED_DELAY_MS, combineBudgets } from '../../../src/deliver/budget/combined-budget.ts';
+import { createRedisBudget, openCount } from '../../../src/deliver/budget/redis-budget.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { type Arrival, mostInAnyWindow } from '../../support/strict-destination.ts';
+import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 
 /** A real Redis; the time is the test's own, so that a window takes no minute. */
 const WINDOW_MS = 60_000;
