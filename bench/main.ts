@@ -95,6 +95,14 @@ function readCommit(root: string): string {
 
 const log = (line: string) => void process.stderr.write(`bench: ${line}\n`);
 
+// Its exit ends all that it has started, and removes the folder of its inputs.
+for (const [signal, number] of [
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+  ['SIGHUP', 1],
+] as const)
+  process.once(signal, () => process.exit(128 + number));
+
 let options: BenchOptions;
 try {
   options = parseOptions(process.argv.slice(2));

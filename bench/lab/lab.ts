@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,8 @@ export interface LabOptions {
 export async function openLab({ against, log }: LabOptions): Promise<Lab> {
   const peers = await installPeers(log);
   const folder = await mkdtemp(join(tmpdir(), 'backhaul-bench-'));
+  const removeWithUs = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', removeWithUs);
   const pinning = createPinning();
   const redis = await startRedis(folder, pinning.others);
   const sink = await startService([...pinning.others, process.execPath, toScriptPath('lab/sink'), folder]);
@@ -64,6 +67,7 @@ export async function openLab({ against, log }: LabOptions): Promise<Lab> {
     async close() {
       await sink.stop();
       await redis.stop();
+      process.off('exit', removeWithUs);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -36,7 +36,11 @@ export async function runMeasured(
     env: { ...process.env, ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that what the shell has started ends with it.
+    detached: true,
   });
+  const endWithUs = () => void (child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));
+  process.once('exit', endWithUs);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -53,6 +57,7 @@ export async function runMeasured(
   const sampling = setInterval(sample, SAMPLE_MS);
   const [code]: unknown[] = await once(child, 'close');
   clearInterval(sampling);
+  process.off('exit', endWithUs);
   const wallMs = performance.now() - startedMs;
   const { text, cpuMs } = splitTimes(stdout);
   return {
