@@ -20,14 +20,18 @@ const buckets = {
   to: z.number().int().positive(),
 };
 
+/** The name is in the record of the migration: with it, those of a whole group would be a megabyte. */
+const changedMember = slice.pick({ fileId: true, bytes: true, modified: true });
+export type ChangedMember = z.infer<typeof changedMember>;
+
 export const payloads = {
   'stage-file': z.strictObject({ ...ofEpoch, fileId: z.string(), packing }),
   'stage-slice': z.strictObject({
     ...ofEpoch,
     packing,
     slice: slice.extend({ location: z.literal('shared') }),
-    /** Members of a group that are not as the migration recorded them, as they were found now. */
-    changed: z.array(slice).exactOptional(),
+    /** Members of a group that are not as the migration recorded them: what was found now. */
+    changed: z.array(changedMember).exactOptional(),
   }),
   'import-part': z.strictObject({ ...ofEpoch, part: partMeta }),
   'resolve-people': z.strictObject({ ...ofEpoch, ...buckets }),
@@ -64,7 +68,8 @@ export const retryPolicy = {
   removeOnFail: { age: 14 * 24 * 3_600, count: 10_000 },
   stackTraceLimit: 5,
   keepLogs: 100,
-  sizeLimit: 50_000,
+  /** In bytes, for each of 1,000 members of a group that have changed about 100. */
+  sizeLimit: 200_000,
 } as const;
 
 /** Wait before attempt n + 1 of a job: 1 s, 2 s, 4 s … 60 s. */
@@ -75,7 +80,7 @@ export const backoffMs = (attemptsMade: number) =>
  * Version of what processes of one fleet must agree on: payloads, and what jobs read and write in staging. A release
  * that changes either increases it. Workers of another version then do not see its jobs; they would fail them.
  */
-const JOBS_VERSION = 4;
+const JOBS_VERSION = 5;
 
 /** One hash tag for all queues: scripts over several keys work on a cluster. */
 export const QUEUE_PREFIX = `{bh}:jobs-${JOBS_VERSION}`;

@@ -5,6 +5,7 @@ import { ConfigError, SourceError, UnableError } from '../src/lib/errors.ts';
 import type { OpenMigration, OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { type StagedSlice, toGroup } from '../src/pipeline/stage/slice-groups.ts';
 import { stageOwn } from '../src/pipeline/stage/stage-own.ts';
+import type { ChangedMember } from './catalog.ts';
 import type { Handler } from './worker.ts';
 
 export interface StageSliceDeps {
@@ -46,7 +47,7 @@ export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> 
 function openStagedSlice(
   { record, openSlice }: OpenMigration,
   slice: Slice,
-  changed: readonly Slice[] = [],
+  changed: readonly ChangedMember[] = [],
 ): StagedSlice {
   const members = record.files.filter((file) => file.slice === slice.fileId);
   if (members.length === 0) return openSlice(slice);
@@ -54,7 +55,7 @@ function openStagedSlice(
   return toGroup(
     slice.fileId,
     members.map(({ fileId, name, bytes, modified }) =>
-      openSlice(now.get(fileId) ?? { fileId, name, bytes, modified, location: 'shared' }),
+      openSlice({ fileId, name, bytes, modified, ...now.get(fileId), location: 'shared' }),
     ),
   );
 }

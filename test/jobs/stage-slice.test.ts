@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { payloads } from '../../jobs/catalog.ts';
+import { type ChangedMember, payloads, retryPolicy } from '../../jobs/catalog.ts';
 import { stageSliceHandler } from '../../jobs/stage-slice.ts';
 import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
 import type { Slice } from '../../src/contract/slice.ts';
@@ -78,7 +78,7 @@ async function stage(
   produces?: string,
   files?: MigrationRecord['files'],
   epochsInForce: readonly string[] = ['1'],
-  changed: Slice[] = [],
+  changed: ChangedMember[] = [],
 ) {
   const staging: Staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
   const progress: object[] = [];
@@ -168,13 +168,23 @@ describe('the job stage-slice', () => {
     }));
     const [, second] = files;
     if (!second) throw new Error('a group has members');
-    const { slice: _, ...repaired } = { ...second, modified: 'new', location: 'shared' as const };
+    const repaired = { fileId: second.fileId, bytes: 4, modified: 'new' };
     const { end } = await stage(open, undefined, files, ['1'], [repaired]);
     expect(end).toEqual({ kind: 'done' });
-    expect(opened.map(({ name, modified }) => [name, modified])).toEqual([
-      ['s3://b/1', 'old'],
-      ['s3://b/2', 'new'],
+    expect(opened.map(({ name, bytes, modified }) => [name, bytes, modified])).toEqual([
+      ['s3://b/1', 3, 'old'],
+      ['s3://b/2', 4, 'new'],
     ]);
+  });
+
+  it('has room for a group of which every member has changed', () => {
+    const changed = Array.from({ length: 1_000 }, (_, index) => ({
+      fileId: String(index).padStart(12, '0'),
+      bytes: 1024 * 1024,
+      modified: `"${'f'.repeat(32)}-10000"`, // of an object of many parts
+    }));
+    const parsed = payloads['stage-slice'].parse({ ...payload, changed });
+    expect(JSON.stringify(parsed).length).toBeLessThan(retryPolicy.sizeLimit);
   });
 
   it('leaves to other workers what this one has no right to read', async () => {

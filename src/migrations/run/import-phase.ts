@@ -219,7 +219,7 @@ const listChanged = (
       const before = recorded.get(file.fileId);
       return before?.bytes !== file.bytes || before.modified !== file.modified;
     })
-    .map(({ fileId, name, bytes, modified, location }) => ({ fileId, name, bytes, modified, location }));
+    .map(({ fileId, bytes, modified }) => ({ fileId, bytes, modified }));
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
 

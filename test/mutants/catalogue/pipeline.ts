@@ -272,7 +272,14 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'PC4',
     what: 'a member of a group is opened as it was when the migration began',
     file: 'jobs/stage-slice.ts',
-    edits: [['openSlice(now.get(fileId) ?? {', 'openSlice({']],
+    edits: [['...now.get(fileId), ', '']],
+    tests: ['test/jobs/stage-slice.test.ts'],
+  },
+  {
+    id: 'PC5',
+    what: 'a job has no room for a group of which every member was repaired',
+    file: 'jobs/catalog.ts',
+    edits: [['sizeLimit: 200_000', 'sizeLimit: 50_000']],
     tests: ['test/jobs/stage-slice.test.ts'],
   },
   {
