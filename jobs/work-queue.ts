@@ -68,7 +68,7 @@ export async function createWorkQueue(
       if (state === 'completed') return parseResult(job.returnvalue);
       if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
       if (state === 'delayed' && wasTriedLater(job)) await job.promote().catch(() => {}); // taken this very moment
-      return { kind: 'open' };
+      return { kind: 'open', isQueuePaused: state !== 'active' && (await queue.isPaused()) };
     },
     async forget(jobIdPrefix) {
       for (const [name, queue] of queues) {

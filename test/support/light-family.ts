@@ -103,6 +103,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
           windowSize: 1,
           makeJobId: () => '',
           assertRunning: async () => {},
+          onQueuePaused: () => {},
           assertNotHeld: async () => {},
           signal,
         },

@@ -165,6 +165,7 @@ async function runEpoch(
       makeJobId: createJobIds(record, epoch),
       assertRunning,
       assertNotHeld: () => lease.assertNotHeld(),
+      onQueuePaused: (name, isPaused) => board.setQueuePaused(name, isPaused),
       signal,
     },
   };

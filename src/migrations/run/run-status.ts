@@ -59,6 +59,8 @@ export class StatusBoard {
   #waitingFor: string | undefined;
   /** What the destination answers instead of taking events, by part. */
   readonly #refusals = new Map<string, string>();
+  /** Names of jobs of which the queue is paused. */
+  readonly #pausedQueues = new Set<string>();
   readonly #speedometer: Speedometer;
   readonly #nowMs: () => number;
 
@@ -96,6 +98,14 @@ export class StatusBoard {
     this.changed();
   }
 
+  /** Whether the queue of these jobs is paused. */
+  setQueuePaused(job: string, isPaused: boolean): void {
+    if (isPaused === this.#pausedQueues.has(job)) return;
+    if (isPaused) this.#pausedQueues.add(job);
+    else this.#pausedQueues.delete(job);
+    this.changed();
+  }
+
   finishPart(part: string, { counts, events }: Pick<Tally, 'counts' | 'events'>): void {
     this.#running.delete(part);
     this.#refusals.delete(part);
@@ -128,9 +138,14 @@ export class StatusBoard {
       staged: this.#staged,
       personJobs: { ...this.personJobs },
       countedParts: this.countedParts,
-      waitingFor: this.#waitingFor ?? this.#describeRefusal(),
+      waitingFor: this.#waitingFor ?? this.#describePausedQueue() ?? this.#describeRefusal(),
       speed: this.#measureSpeed(own.counts),
     };
+  }
+
+  #describePausedQueue(): string | undefined {
+    const [first] = this.#pausedQueues;
+    return first && `the queue ${first}, which is paused: resume it on the queue dashboard (/queues)`;
   }
 
   #describeRefusal(): string | undefined {

@@ -21,6 +21,8 @@ export interface SchedulerDeps {
   /** `again` when staging does not hold what the job reported as done. */
   readonly onSettled: (work: Work) => Promise<'settled' | 'again'>;
   readonly onProgress: (work: Work, progress: unknown) => void;
+  /** Whether jobs of this name wait because their queue is paused. */
+  readonly onQueuePaused: (name: string, isPaused: boolean) => void;
   readonly signal: AbortSignal;
 }
 
@@ -76,6 +78,7 @@ export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerD
       const entry = open.get(event.jobId);
       if (!entry) continue;
       entry.lastEventAtMs = performance.now();
+      deps.onQueuePaused(entry.work.name, false);
       if (event.kind === 'progress') deps.onProgress(entry.work, event.progress);
       else await settle(event.jobId, event.state);
     }
@@ -83,13 +86,17 @@ export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerD
 
   const checkSilentJobs = async () => {
     const now = performance.now();
+    const paused = new Map<string, boolean>();
     for (const [jobId, entry] of open) {
       if (now - entry.lastEventAtMs < CHECK_AFTER_MS) continue;
       const state = await unlessStopped(deps.queue.state(entry.work.name, jobId));
       entry.lastEventAtMs = performance.now();
-      if (state.kind === 'missing') await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
-      else if (state.kind !== 'open') await settle(jobId, state);
+      const { name } = entry.work;
+      if (state.kind === 'open') paused.set(name, state.isQueuePaused === true || paused.get(name) === true);
+      else if (state.kind !== 'missing') await settle(jobId, state);
+      else await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
     }
+    for (const [name, isPaused] of paused) deps.onQueuePaused(name, isPaused);
   };
 
   const onAbort = () => wake();

@@ -31,4 +31,8 @@ export type SettledState =
   | { readonly kind: 'handed_back'; readonly why: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type WorkState = SettledState | { readonly kind: 'open' } | { readonly kind: 'missing' };
+export type WorkState =
+  | SettledState
+  /** `isQueuePaused`: so nobody takes the job. @default false */
+  | { readonly kind: 'open'; readonly isQueuePaused?: boolean }
+  | { readonly kind: 'missing' };

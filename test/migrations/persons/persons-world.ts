@@ -286,6 +286,7 @@ export function createPersonsWorld({
               if ((await loadLatestEpochNumber(staging, name)) > epoch)
                 throw new FencedOutError('superseded');
             },
+            onQueuePaused: () => {},
             assertNotHeld: async () => {},
             signal,
           },

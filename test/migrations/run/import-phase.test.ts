@@ -83,6 +83,7 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
       windowSize: 4,
       makeJobId: ({ id }, generation) => `${id}_${generation}`,
       assertRunning: async () => {},
+      onQueuePaused: () => {},
       assertNotHeld: async () => {},
       signal: never,
     },

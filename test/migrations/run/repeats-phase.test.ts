@@ -144,6 +144,7 @@ const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun =
     windowSize: 1,
     makeJobId: () => '',
     assertRunning: async () => {},
+    onQueuePaused: () => {},
     assertNotHeld: async () => {},
     signal: new AbortController().signal,
   },

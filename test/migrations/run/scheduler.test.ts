@@ -61,6 +61,7 @@ function depsWith(queue: WorkQueue, overrides: Partial<SchedulerDeps> = {}): Sch
     windowSize: 3,
     makeJobId: ({ id }, generation) => `${id}_g${generation}`,
     assertRunning: async () => {},
+    onQueuePaused: () => {},
     assertNotHeld: async () => {},
     onSettled: async () => 'settled',
     onProgress: () => {},
@@ -168,6 +169,31 @@ describe('the scheduler', () => {
       expect({ added, end }).toMatchObject({ added: ['0_g0'], end: [{ reason: 'part is damaged' }] });
       const handedBack = await runSilent({ kind: 'handed_back', why: 'worker left' });
       expect(handedBack).toMatchObject({ added: ['0_g0', '0_g1'], settled: ['0'], end: [] });
+    });
+
+    it('says that its queue is paused, and that it is no more', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      try {
+        const memory = createMemoryQueue();
+        const told: (readonly [string, boolean])[] = [];
+        const ended = runScheduler(
+          each(work(2)),
+          depsWith(memory.queue, { onQueuePaused: (name, isPaused) => void told.push([name, isPaused]) }),
+        );
+        await vi.advanceTimersByTimeAsync(100);
+        memory.states.set('1_g0', { kind: 'open', isQueuePaused: true });
+        await vi.advanceTimersByTimeAsync(10_000);
+        expect(told).toContainEqual(['import-part', true]);
+        expect(told.at(-1)).toEqual(['import-part', true]);
+        memory.settle('1_g0', { kind: 'done' });
+        await vi.advanceTimersByTimeAsync(1_000);
+        expect(told.at(-1)).toEqual(['import-part', false]);
+        memory.settle('0_g0', { kind: 'done' });
+        await vi.advanceTimersByTimeAsync(1_000);
+        expect(await ended).toEqual([]);
+      } finally {
+        vi.useRealTimers();
+      }
     });
 
     it('leaves it alone where it is open', async () => {

@@ -101,16 +101,17 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/run'],
   },
   {
+    id: 'QP1',
+    what: 'a run whose queue was paused waits without a word',
+    file: 'src/migrations/run/scheduler.ts',
+    edits: [['deps.onQueuePaused(name, isPaused);', '{}']],
+    tests: ['test/migrations/run/scheduler.test.ts'],
+  },
+  {
     id: 'U4',
     what: 'missing job never offered again',
     file: 'src/migrations/run/scheduler.ts',
-    edits: [
-      [
-        `if (state.kind === 'missing') await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
-      else if (state.kind !== 'open') await settle(jobId, state);`,
-        `if (state.kind !== 'open' && state.kind !== 'missing') await settle(jobId, state);`,
-      ],
-    ],
+    edits: [[`else await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });`, '']],
     tests: ['test/migrations/run'],
   },
   {

@@ -109,6 +109,7 @@ const createRun = (
     windowSize: 4,
     makeJobId: (work, generation) => `${work.name}-${work.id}-${generation}`,
     assertRunning,
+    onQueuePaused: () => {},
     assertNotHeld: async () => {},
     signal,
   },
