@@ -1,15 +1,9 @@
-import {
-  lstat as lstatCallback,
-  realpath as realpathCallback,
-  type Stats,
-  stat as statCallback,
-} from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { glob } from 'tinyglobby';
 import type { Slice } from '../../contract/slice.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import type { SourceContext } from '../source.ts';
+import { globFiles } from './glob-files.ts';
 import { createIdentify } from './identify-file.ts';
 import { compareNaturally, sortNaturally } from './natural-order.ts';
 import { createFileId } from './source-file.ts';
@@ -53,27 +47,6 @@ const toSlice = (name: string, bytes: number, modified: string, location: Slice[
   location,
 });
 
-type Then<T> = (error: NodeJS.ErrnoException | null, result: T) => void;
-
-/**
- * The glob omits links that lead nowhere, but a missing piece of an export must be an error. Here such a
- * link is found like a file, and `statReadable` refuses it.
- */
-const realpathOrItself = (path: string, then: Then<string>) =>
-  realpathCallback(path, (error, real) => then(null, error ? path : real));
-const statOrLink = (path: string, then: Then<Stats>) =>
-  statCallback(path, (error, stats) => (error ? lstatCallback(path, then) : then(null, stats)));
-
-const GLOB = {
-  absolute: true,
-  expandDirectories: false,
-  // The types ask for the overloads of node:fs, which the glob does not call.
-  fs: {
-    realpath: Object.assign(realpathOrItself, realpathCallback),
-    stat: Object.assign(statOrLink, statCallback),
-  },
-};
-
 /** A file, and what identifies it: two entries may find the same one. */
 type Found = [identity: string, way: Way][];
 
@@ -91,8 +64,8 @@ async function findLocal(
   let paths: string[];
   if (itself?.isFile()) paths = [path];
   // Names that start with a dot (.DS_Store, half-downloaded files) belong to no export.
-  else if (itself?.isDirectory()) paths = await glob('**/*', { ...GLOB, cwd: path });
-  else paths = await glob(entry, { ...GLOB, cwd: baseDir });
+  else if (itself?.isDirectory()) paths = await globFiles('**/*', path, entry);
+  else paths = await globFiles(entry, baseDir, entry);
 
   if (itself?.isDirectory() && onLeftOut) {
     const hidden = await listHidden(path);
@@ -172,7 +145,7 @@ async function findOnS3(
   const bucket = await openS3(bucketName);
   const found: Found = [];
   for await (const object of bucket.list(prefix)) {
-    if (object.key.endsWith('/')) continue; // a console's marker of an empty folder
+    if (object.key.endsWith('/') && object.bytes === 0) continue; // a console's marker of an empty folder
     const file = toSlice(`s3://${bucketName}/${object.key}`, object.bytes, object.etag, 'shared');
     found.push([file.name, { file, isLoop: false }]);
   }

@@ -334,6 +334,20 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/files/find-source-files.test.ts'],
   },
   {
+    id: 'FL2',
+    what: 'what is in a folder that cannot be listed is left out without a word',
+    file: 'src/sources/files/glob-files.ts',
+    edits: [['if (!failed) return paths;', 'return paths;']],
+    tests: ['test/sources/files/find-source-files.test.ts'],
+  },
+  {
+    id: 'FL3',
+    what: 'an object on S3 is left out because its key ends in a slash',
+    file: 'src/sources/files/find-source-files.ts',
+    edits: [["object.key.endsWith('/') && object.bytes === 0", "object.key.endsWith('/')"]],
+    tests: ['test/sources/files/find-source-files.test.ts'],
+  },
+  {
     id: 'TC1',
     what: 'control characters of a source reach the terminal',
     file: 'src/cli/terminal.ts',

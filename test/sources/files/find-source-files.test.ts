@@ -1,11 +1,14 @@
-import { appendFile, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, SourceError } from '../../../src/lib/errors.ts';
 import { findSourceFiles } from '../../../src/sources/files/find-source-files.ts';
 import { openSourceFile } from '../../../src/sources/files/open-source-file.ts';
+import type { SourceBucket } from '../../../src/sources/files/s3-file.ts';
 import type { SourceFile } from '../../../src/sources/files/source-file.ts';
+
+const NOBODY = 65_534;
 
 let baseDir: string;
 beforeAll(async () => {
@@ -102,6 +105,54 @@ describe('finding', () => {
       );
     }
     expect(await find('linked/in/t*.json')).toEqual(['linked/in/there.json']);
+  });
+
+  it('names a folder that cannot be listed, and never leaves out what is in it', async () => {
+    await mkdir(join(baseDir, 'odd-names'));
+    await writeFile(join(baseDir, 'odd-names/a.json'), 'a');
+    // As an archive that was packed on Windows leaves it.
+    const folder = Buffer.concat([Buffer.from(join(baseDir, 'odd-names/caf')), Buffer.from([0xe9])]);
+    await mkdir(folder);
+    for (const entry of ['odd-names', 'odd-names/**/*.json']) {
+      expect(await readFailure(entry)).toMatch(
+        /holds the folder .*odd-names\/caf.*, which cannot be listed .*if its name is not UTF-8, rename it/,
+      );
+    }
+    expect(await find('odd-names/*.json')).toEqual(['odd-names/a.json']);
+    await rm(folder, { recursive: true });
+  });
+
+  it('names a folder that it may not list, but for that of a file system', async () => {
+    await chmod(baseDir, 0o755);
+    await mkdir(join(baseDir, 'volume/lost+found'), { recursive: true });
+    await chmod(join(baseDir, 'volume/lost+found'), 0);
+    await writeFile(join(baseDir, 'volume/a.json'), 'a');
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(NOBODY); // nothing keeps root out
+    try {
+      expect(await find('volume')).toEqual(['volume/a.json']);
+      if (isRoot) process.seteuid?.(0);
+      await mkdir(join(baseDir, 'volume/locked'), { mode: 0 });
+      if (isRoot) process.seteuid?.(NOBODY);
+      expect(await readFailure('volume')).toMatch(/volume\/locked, which cannot be listed .*EACCES/);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+  });
+
+  it('takes an object on S3 whose key ends in a slash for a folder only where it is empty', async () => {
+    const objects = [
+      { key: 'raw/', bytes: 0, etag: 'a', modified: '' },
+      { key: 'raw/2023/', bytes: 7, etag: 'b', modified: '' },
+    ];
+    const openS3 = async () =>
+      ({
+        list: async function* () {
+          yield* objects;
+        },
+      }) as unknown as SourceBucket;
+    const found = await findSourceFiles(['s3://exports/raw/'], { baseDir, openS3 });
+    expect(found.map(({ name }) => name)).toEqual(['s3://exports/raw/2023/']);
   });
 
   it('gives the same ids wherever the base folder is', async () => {

@@ -1,0 +1,61 @@
+import {
+  type Dirent,
+  lstat as lstatCallback,
+  readdir as readdirCallback,
+  realpath as realpathCallback,
+  type Stats,
+  stat as statCallback,
+} from 'node:fs';
+import { basename } from 'node:path';
+import { glob } from 'tinyglobby';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+
+/** Root of a volume has one, which only root may list: fsck puts pieces of damaged files there. */
+const isOfFileSystem = (path: string) => basename(path) === 'lost+found';
+
+type Then<T> = (error: NodeJS.ErrnoException | null, result: T) => void;
+
+/*
+ * The glob omits links that lead nowhere, but a missing piece of an export must be an error. Here such a
+ * link is found like a file, and whoever looks at it refuses it.
+ */
+const realpathOrItself = (path: string, then: Then<string>) =>
+  realpathCallback(path, (error, real) => then(null, error ? path : real));
+const statOrLink = (path: string, then: Then<Stats>) =>
+  statCallback(path, (error, stats) => (error ? lstatCallback(path, then) : then(null, stats)));
+
+/**
+ * The files below a folder that match, with their whole paths. None where the folder that the pattern begins with does
+ * not exist.
+ *
+ * @throws {ConfigError} for any folder that cannot be listed: the glob itself would leave out what is in it
+ */
+export async function globFiles(pattern: string, cwd: string, entry: string): Promise<string[]> {
+  let root: string | undefined;
+  let failed: { readonly path: string; readonly error: NodeJS.ErrnoException } | undefined;
+  const readdirOrNote = (path: string, options: { withFileTypes: true }, then: Then<Dirent[]>) => {
+    root ??= path;
+    readdirCallback(path, options, (error, items) => {
+      const isMissing = error?.code === 'ENOENT' && path === root;
+      if (error && !isMissing && !isOfFileSystem(path)) failed ??= { path, error };
+      then(error, items);
+    });
+  };
+  const paths = await glob(pattern, {
+    cwd,
+    absolute: true,
+    expandDirectories: false,
+    // The types ask for the overloads of node:fs, which the glob does not call.
+    fs: {
+      readdir: Object.assign(readdirOrNote, readdirCallback),
+      realpath: Object.assign(realpathOrItself, realpathCallback),
+      stat: Object.assign(statOrLink, statCallback),
+    },
+  });
+  if (!failed) return paths;
+  throw new ConfigError(
+    `source.from: "${entry}" holds the folder ${failed.path.replace(/\/$/, '')}, which cannot be listed (${getMessage(failed.error)}), so what is in it would be missing; ` +
+      'allow the user of this process to list it; if its name is not UTF-8, rename it; if it belongs to no export, name the other folders in source.from',
+    failed.error,
+  );
+}
