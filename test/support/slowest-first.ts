@@ -9,7 +9,6 @@ const SLOWEST = [
   // In the long form alone.
   'test/chaos/storm',
   'test/chaos/partition',
-  'test/chaos/partition',
   'test/chaos/wipes',
   'test/chaos/bundled',
   'test/services/chaos-s3',
@@ -19,8 +18,9 @@ const SLOWEST = [
   'test/deploy/rehearsal',
   'test/server/actors/same-number',
   // In npm test, too.
-  'test/deliver/redis-budget',
-  'test/deliver/redis-budget-fleet',
+  'test/e2e/odd-person',
+  'test/deliver/budget/redis-budget',
+  'test/deliver/budget/redis-budget-fleet',
   'test/chaos/kill',
   'test/chaos/stop',
   'test/server/capture/process',
