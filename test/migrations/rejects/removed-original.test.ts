@@ -141,3 +141,20 @@ it('drops these hashes with all that is known of a migration', async () => {
   });
   expect(await countKept('forgotten.replay-1')).toBe(0);
 });
+
+it('compares the replays of a migration that was forgotten with one another', async () => {
+  const { replay, arrived } = await open('dropped', [
+    record('dropped-1', 1, 'late'),
+    record('dropped-1', 2, 'later'),
+  ]);
+  await replay('dropped', ['late']);
+  await removeMigration(lab.runtime, 'dropped', {
+    forget: true,
+    resolveLedger: (manifest) => resolveLedger(manifest, lab.runtime),
+  });
+  expect(await replay('dropped.replay-1', ['late', 'later'])).toMatchObject({
+    report: { counts: { read: 1, rejected: 1 }, byReason: { [SENT_BY_REMOVED]: 1 } },
+  });
+  await replay('dropped.replay-1.replay-1', ['late', 'later']);
+  expect(arrived()).toEqual(['dropped-1 1', 'dropped-1 1', 'dropped-1 2']);
+});

@@ -614,4 +614,11 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/migrations/hash-key.test.ts'],
   },
+  {
+    id: 'AD-1',
+    what: 'replays of a migration that was forgotten are compared with nothing',
+    file: 'src/migrations/rejects/family.ts',
+    edits: [['if (!isOther) replays.push(other);', 'if (!isOther && root) replays.push(other);']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
 ];
