@@ -1,6 +1,9 @@
 import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { loadControl } from '../../state/control.ts';
 import { layout } from '../../state/keys/migration.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
+import { type State, toState } from '../lifecycle.ts';
 import { loadFamily } from '../rejects/family.ts';
 import { canBeReplayed } from '../rejects/rejects.ts';
 import { removeAll } from './remove-all.ts';
@@ -22,6 +25,23 @@ export async function findFamilyLeft(staging: Staging, record: MigrationRecord):
     else removed.push(other);
   }
   return { hasOthers, removed };
+}
+
+/** It has begun to send, and whoever is removed meanwhile is not compared with what it has sent. */
+const SENDING: ReadonlySet<State> = new Set<State>(['running', 'stopped', 'paused']);
+
+/**
+ * Throws ConfigError while another one of the family is under way. What it has sent of a part is compared with what the
+ * others have delivered once all of it is in; a record of theirs that collides must still be there then.
+ */
+export async function assertNoneIsSending(staging: Staging, record: MigrationRecord): Promise<void> {
+  for (const other of await loadFamily(staging, record)) {
+    if (other.id === record.id) continue;
+    if (!SENDING.has(toState(other, await loadControl(staging, other.name)))) continue;
+    throw new ConfigError(
+      `migration "${other.name}" has not finished, and an event of it may have the uuid of one that "${record.name}" has delivered: without its records nobody could send both; finish it first with "backhaul resume ${other.name}", or give it up with "backhaul cancel ${other.name}"`,
+    );
+  }
 }
 
 /** With the last of a family nothing is sent any more that they could be compared with. */

@@ -21,7 +21,7 @@ import { takeLedgerLock } from '../persons/lock/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { giveUpAttempts } from '../rejects/attempts.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
-import { findFamilyLeft, removeFingerprints } from './family-left.ts';
+import { assertNoneIsSending, findFamilyLeft, removeFingerprints } from './family-left.ts';
 import { removeAll } from './remove-all.ts';
 
 export type ResolveLedger = (manifest: Manifest) => LedgerAccess;
@@ -75,6 +75,7 @@ export async function removeMigration(
   if (!forget && control?.state === 'removed' && (await isComplete(store, record, keepRejects)))
     return { removedAt: control.at };
   await assertNotLeased(store, record);
+  if (!forget) await assertNoneIsSending(staging, record);
   await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
   const facts = {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cancelMigration } from '../../../src/migrations/control.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
-import { startMigration } from '../../../src/migrations/start.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { layout } from '../../../src/state/keys/migration.ts';
 import { importing, keyedSource, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
 
@@ -140,6 +141,30 @@ it('drops these hashes with all that is known of a migration', async () => {
     resolveLedger: (manifest) => resolveLedger(manifest, lab.runtime),
   });
   expect(await countKept('forgotten.replay-1')).toBe(0);
+});
+
+it('removes nothing whose events one under way may have replaced', async () => {
+  const { replay, topUp, arrived } = await open('under-way', [
+    record('under-way-1', 1),
+    record('under-way-1', 2, 'late'),
+  ]);
+  lab.destination.overrule({ status: 401, body: '{"detail":"no"}' });
+  expect(await replay('under-way', ['late'])).toMatchObject({ kind: 'held' });
+  const refusal = '"under-way.replay-1" has not finished, and an event of it may have the uuid of one';
+  await expect(remove('under-way', true)).rejects.toThrow(refusal);
+  lab.destination.overrule(undefined);
+  expect(await resumeMigration(lab.runtime, 'under-way.replay-1', importing())).toMatchObject({
+    report: { byReason: { [SENT_BY_REMOVED]: 1 } },
+  });
+
+  lab.destination.overrule({ status: 401, body: '{"detail":"no"}' });
+  expect(await topUp('b.json', [record('under-way-2', 3)])).toMatchObject({ kind: 'held' });
+  await expect(remove('under-way.replay-1', true)).rejects.toThrow('"under-way" has not finished');
+  lab.destination.overrule(undefined);
+  // One that was given up holds nobody up.
+  await cancelMigration(lab.runtime, 'under-way', 'not wanted');
+  await remove('under-way.replay-1', true);
+  expect(arrived()).toEqual(['under-way-1 1']);
 });
 
 it('compares the replays of a migration that was forgotten with one another', async () => {

@@ -621,4 +621,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['if (!isOther) replays.push(other);', 'if (!isOther && root) replays.push(other);']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
+  {
+    id: 'AD-4',
+    what: 'rm removes a migration while a replay of it is under way',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [['if (!forget) await assertNoneIsSending(staging, record);', '']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'AD-5',
+    what: 'rm holds up everybody for a replay that was given up',
+    file: 'src/migrations/remove/family-left.ts',
+    edits: [["['running', 'stopped', 'paused']", "['running', 'stopped', 'paused', 'cancelled']"]],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
 ];
