@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findHeld, sendHeldPersons } from '../../src/migrations/persons/send-held.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
+import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { startRuntimeWorkers } from '../../src/runtime/queues.ts';
 import { layout } from '../../src/state/keys/migration.ts';
@@ -42,6 +44,19 @@ it('replays no rejects', async () => {
   expect(await replayRejects(bench.runtime, 'rejected', { loaded }, runOptions)).toMatchObject({
     migration: 'rejected.replay-1',
   });
+});
+
+it('replays no rejects that a removal kept', async () => {
+  const seen = [{ user: 'k1' }, { user: 'k2', time: '03/01/2021' }];
+  const loaded = await bench.write('removed', seen);
+  await startMigration(bench.runtime, loaded, runOptions);
+  await removeMigration(bench.runtime, 'removed', {
+    keepRejects: true,
+    resolveLedger: (manifest) => resolveLedger(manifest, bench.runtime),
+  });
+  await expect(replayRejects(withAnotherKey(), 'removed', { loaded }, runOptions)).rejects.toThrow(
+    anotherKey,
+  );
 });
 
 it('sends no persons that were held', async () => {

@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadManifest } from '../../config/manifest/load-manifest.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
+import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { runSchedule } from '../../src/migrations/schedule/run-schedule.ts';
 import { setSchedule } from '../../src/migrations/schedule/schedules.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
@@ -80,4 +82,14 @@ it('refuses another key in a replay and in the run of a schedule', async () => {
     run: { outcome: 'failed', reason: expect.stringMatching(ANOTHER) },
   });
   expect(await loadLatestEpochNumber(lab.runtime.staging, 'kept')).toBe(before);
+});
+
+it('refuses another key in a replay of the rejects that a removal kept', async () => {
+  const loaded = await begin('removed');
+  await resumeMigration(own, 'removed', importing());
+  await removeMigration(own, 'removed', {
+    keepRejects: true,
+    resolveLedger: (manifest) => resolveLedger(manifest, own),
+  });
+  await expect(replayRejects(other, 'removed', { loaded }, importing())).rejects.toThrow(ANOTHER);
 });

@@ -44,14 +44,20 @@ export async function assertNoneIsSending(staging: Staging, record: MigrationRec
   }
 }
 
+/** Which project has accepted its events, and with which key it hashes personal data, both as fingerprints. */
+export function listMarks({ id, name }: Pick<MigrationRecord, 'id' | 'name'>): string[] {
+  const { accepted, hashKey } = layout(name);
+  return [accepted(id), accepted(), hashKey(id), hashKey()];
+}
+
 /** With the last of a family nothing is sent any more that they could be compared with. */
 export async function removeFingerprints(
   staging: Staging,
   removed: readonly MigrationRecord[],
 ): Promise<void> {
-  for (const { name } of removed) {
-    const { allFingerprints, foldResult } = layout(name);
+  for (const record of removed) {
+    const { allFingerprints, foldResult } = layout(record.name);
     await removeAll(staging, allFingerprints, () => false);
-    await staging.remove(foldResult);
+    for (const key of [foldResult, ...listMarks(record)]) await staging.remove(key);
   }
 }

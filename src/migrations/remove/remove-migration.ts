@@ -21,7 +21,7 @@ import { takeLedgerLock } from '../persons/lock/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { giveUpAttempts } from '../rejects/attempts.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
-import { assertNoneIsSending, findFamilyLeft, removeFingerprints } from './family-left.ts';
+import { assertNoneIsSending, findFamilyLeft, listMarks, removeFingerprints } from './family-left.ts';
 import { removeAll } from './remove-all.ts';
 
 export type ResolveLedger = (manifest: Manifest) => LedgerAccess;
@@ -122,8 +122,10 @@ function createIsKept(
 ): (key: string) => boolean {
   const keys = layout(record.name);
   const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
-  // What others of its family send must not take the place of what was delivered.
-  const sent = keepRejects || hasOthers ? [keys.allFingerprints, keys.foldResult] : [];
+  // What others of its family send must not take the place of what was delivered, and goes to the same project, with the
+  // same ids of persons.
+  const ofFamily = [keys.allFingerprints, keys.foldResult, ...listMarks(record)];
+  const sent = keepRejects || hasOthers ? ofFamily : [];
   // Receipts hold counts alone, and tell the ledger which facts there were.
   const states = [keys.controls, keys.oldControl, keys.notices, keys.oldReport];
   // And what a replay has in its books, that no other one sends it again.

@@ -635,4 +635,11 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [["['running', 'stopped', 'paused']", "['running', 'stopped', 'paused', 'cancelled']"]],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
+  {
+    id: 'AD-6',
+    what: 'a removal that keeps rejects forgets the key that ids are hashed with, and the project',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [[', ...listMarks(record)];', '];']],
+    tests: ['test/migrations/hash-key.test.ts', 'test/migrations/another-key.test.ts'],
+  },
 ];
