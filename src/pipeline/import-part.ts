@@ -69,7 +69,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const taken = await deps.findTaken?.(listPartKeys(records, parse, map));
   const mapDeps = {
     ...{ parse, map, batches, outcomes, facts, fingerprints, stamp: deps.stamp },
-    ...{ sentBefore, vendorMap, ...(taken ? { taken } : {}) },
+    ...{ sentBefore, vendorMap, rejected, ...(taken ? { taken } : {}) },
   };
   const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({

@@ -11,13 +11,20 @@ import type { ImportMap } from '../sources/source.ts';
 import { toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
 import type { SentBefore, SentOfRecord } from '../state/rejects/sent-before.ts';
-import type { Segment } from './advance.ts';
+import type { RejectedSoFar, Segment } from './advance.ts';
 import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
 import { mapRecord } from './map-record.ts';
 import type { Outcomes } from './outcomes.ts';
-import { findWithheld, NONE_WITHHELD, NOTHING_TAKEN, type TakenEvents, WITHHELD } from './taken-events.ts';
+import {
+  findWithheld,
+  findWithheldBefore,
+  NONE_WITHHELD,
+  NOTHING_TAKEN,
+  type TakenEvents,
+  WITHHELD,
+} from './taken-events.ts';
 import { rejectTooLarge } from './too-large.ts';
 
 export interface MapDeps {
@@ -37,6 +44,8 @@ export interface MapDeps {
   readonly vendorMap?: ImportMap;
   /** Events that are gone and whose place no other one may take. @default none */
   readonly taken?: TakenEvents;
+  /** Of the records before `from`. @default none */
+  readonly rejected?: RejectedSoFar;
 }
 
 /** A batch, and the records that have their outcomes once it is delivered. */
@@ -57,7 +66,7 @@ export async function* mapToBatches(
   deps: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
   const { parse, map, batches, outcomes, facts, fingerprints, stamp, sentBefore } = deps;
-  const { vendorMap = map, taken = NOTHING_TAKEN } = deps;
+  const { vendorMap = map, taken = NOTHING_TAKEN, rejected } = deps;
   const open = (into: BatchBuilder) => ({
     ...{ into, writer: new EventWriter(into.text, stamp) },
     startEvent: () => into.startEvent(),
@@ -100,7 +109,12 @@ export async function* mapToBatches(
         await nextTurn(); // many of them come without a batch between
         continue;
       }
-      const withheld = taken.size === 0 ? NONE_WITHHELD : findWithheld(writer, events.length, taken);
+      const withheld =
+        record < from
+          ? findWithheldBefore(writer, events.length, rejected?.get(record))
+          : taken.size === 0
+            ? NONE_WITHHELD
+            : findWithheld(writer, events.length, taken);
       const sent = withheld.size === 0 ? events : events.filter((_, event) => !withheld.has(event));
       if (withheld.size > 0 && sent.length > 0) {
         into.startRecord();

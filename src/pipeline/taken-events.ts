@@ -1,4 +1,5 @@
 import { rejected } from '../contract/outcome.ts';
+import type { RejectNote } from '../contract/progress.ts';
 import type { ParseBytes } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
 import { toContent, toEventKey } from '../state/fingerprints.ts';
@@ -56,6 +57,25 @@ export function findWithheld(writer: EventWriter, events: number, taken: TakenEv
     const key = toEventKey(words, event * HASH_WORDS);
     const contents = taken.get(key);
     if (contents && !contents.has(toContent(words, event * HASH_WORDS))) withheld.set(event, key);
+  }
+  return withheld;
+}
+
+/**
+ * The same of a record that has its outcome: more may have been removed since, and what was sent keeps its fingerprint.
+ * `note`: why it was rejected.
+ */
+export function findWithheldBefore(
+  writer: EventWriter,
+  events: number,
+  note: Pick<RejectNote, 'reason' | 'accepted'> | undefined,
+): WithheldEvents {
+  if (note?.reason !== WITHHELD.reason) return NONE_WITHHELD;
+  const withheld = new Map<number, string>();
+  const words = events === 1 ? writer.words : writer.several;
+  for (let event = 0; event < events; event += 1) {
+    const key = toEventKey(words, event * HASH_WORDS);
+    if (!note.accepted?.includes(key)) withheld.set(event, key);
   }
   return withheld;
 }

@@ -386,4 +386,16 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     edits: [['if (known === String(epoch)) return;', 'if (known !== null) return;']],
     tests: ['test/pipeline/stage/two-at-once.test.ts', 'test/jobs/stage-slice.test.ts'],
   },
+  {
+    id: 'AD-2',
+    what: 'what was sent before others of its family were removed loses its fingerprint',
+    file: 'src/pipeline/map-to-batches.ts',
+    edits: [
+      [
+        '? findWithheldBefore(writer, events.length, rejected?.get(record))',
+        '? findWithheld(writer, events, taken)',
+      ],
+    ],
+    tests: ['test/pipeline/taken-events.test.ts'],
+  },
 ];

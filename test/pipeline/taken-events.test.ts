@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { MappedEvent } from '../../src/contract/event.ts';
+import { mapped } from '../../src/contract/outcome.ts';
+import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
+import { hashKey, KEY_WORDS } from '../../src/pipeline/event-hash.ts';
+import { Fingerprints } from '../../src/pipeline/fingerprints.ts';
+import { type MapDeps, mapToBatches } from '../../src/pipeline/map-to-batches.ts';
+import { Outcomes } from '../../src/pipeline/outcomes.ts';
+import type { ImportMap } from '../../src/sources/source.ts';
+import { toEventKey } from '../../src/state/fingerprints.ts';
+import { PartRecords } from '../../src/state/part-records.ts';
+
+const toEvent = (event: string, uuid: number, text: string): MappedEvent => ({
+  ...{ event, uuid: `0c3e5a10-1111-4b6e-8f00-00000000000${uuid}`, timestamp: '2023-01-01T00:00:00.000Z' },
+  properties: { distinct_id: 'ann', text },
+});
+
+function toKey(event: MappedEvent): string {
+  const words = new Int32Array(KEY_WORDS);
+  hashKey(event, words);
+  return toEventKey(words, 0);
+}
+
+/** Of a part of one record: what is sent of it from a checkpoint on, its outcome and its fingerprints. */
+async function mapOne(
+  events: readonly MappedEvent[],
+  from: number,
+  more: Pick<MapDeps, 'taken' | 'rejected'> = {},
+) {
+  const body = Buffer.from('{}');
+  const places = { starts: [0], ends: [2], lines: [0], oversize: new Map(), origins: [] };
+  const outcomes = new Outcomes(1);
+  const fingerprints = new Fingerprints(1);
+  const sent: string[] = [];
+  for await (const { batch } of mapToBatches(new PartRecords(body, undefined, places, body), from, {
+    parse: () => ({ kind: 'record', value: {} }) as never,
+    map: (() => mapped(events, [])) as unknown as ImportMap,
+    batches: new BatchBuilder(),
+    ...{ outcomes, fingerprints, ...more },
+    facts: { add: () => {}, addUser: () => {}, addSeen: () => {} },
+  }))
+    if (batch)
+      for (const { event } of JSON.parse(`[${batch.body.toString('utf8')}]`)) sent.push(String(event));
+  const accepted = more.rejected?.get(0)?.accepted ?? [];
+  const isRejected = more.rejected?.has(0) ?? false;
+  const { rows } = fingerprints.encode(
+    () => isRejected,
+    outcomes.labels,
+    [],
+    (_, key) => accepted.includes(key),
+  );
+  return { sent, rows, rejection: outcomes.getRejection(0), withheld: outcomes.getWithheld(0) };
+}
+
+const OPENED = toEvent('Opened', 1, 'a');
+const CLOSED = toEvent('Closed', 2, 'a');
+const TAKEN = new Map([[toKey(OPENED), new Set(['the content of a record that is gone'])]]);
+
+test('what was sent before others of its family were removed keeps its fingerprint', async () => {
+  expect(await mapOne([OPENED], 0, { taken: TAKEN })).toMatchObject({
+    sent: [],
+    rows: 0,
+    rejection: { reason: 'same_id_other_content' },
+  });
+  expect(await mapOne([OPENED], 1, { taken: TAKEN })).toMatchObject({ rows: 1, rejection: undefined });
+  expect(await mapOne([OPENED, CLOSED], 0, { taken: TAKEN })).toMatchObject({
+    sent: ['Closed'],
+    withheld: [toKey(OPENED)],
+  });
+  // The record as a whole, and each of its events.
+  expect(await mapOne([OPENED, CLOSED], 1, { taken: TAKEN })).toMatchObject({ rows: 3 });
+});
+
+test('of a record that was withheld in part, what was accepted keeps its fingerprint', async () => {
+  const note = { reason: 'same_id_other_content', detail: '', accepted: [toKey(CLOSED)] } as const;
+  const rejected = new Map([[0, note]]);
+  expect(await mapOne([OPENED, CLOSED], 1, { rejected })).toMatchObject({ sent: [], rows: 1 });
+  expect(await mapOne([OPENED, CLOSED], 1, { rejected, taken: TAKEN })).toMatchObject({ rows: 1 });
+});
