@@ -20,7 +20,6 @@ import type { Outcomes } from './outcomes.ts';
 import {
   findWithheld,
   findWithheldBefore,
-  NONE_WITHHELD,
   NOTHING_TAKEN,
   type TakenEvents,
   WITHHELD,
@@ -112,9 +111,7 @@ export async function* mapToBatches(
       const withheld =
         record < from
           ? findWithheldBefore(writer, events.length, rejected?.get(record))
-          : taken.size === 0
-            ? NONE_WITHHELD
-            : findWithheld(writer, events.length, taken);
+          : findWithheld(writer, events, taken);
       const sent = withheld.size === 0 ? events : events.filter((_, event) => !withheld.has(event));
       if (withheld.size > 0 && sent.length > 0) {
         into.startRecord();

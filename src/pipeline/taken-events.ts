@@ -1,3 +1,4 @@
+import type { MappedEvent } from '../contract/event.ts';
 import { rejected } from '../contract/outcome.ts';
 import type { RejectNote } from '../contract/progress.ts';
 import type { ParseBytes } from '../sources/formats/parse-record.ts';
@@ -22,7 +23,7 @@ export const NOTHING_TAKEN: TakenEvents = new Map();
 /** Of a record that is one event, or of one of several with these. */
 export const WITHHELD = rejected(
   'same_id_other_content',
-  'the migration or a replay of it, which was removed, has sent an event with the same uuid, event name, distinct_id and day, and other content, and nobody could send that one again; so this one was not sent, and a replay of this migration sends it under a uuid of its own',
+  'an event with the same uuid, event name, distinct_id and day, and other content, is in the record as well, or was sent by the migration or a replay of it that was removed, so that nobody could send that one again; so this one was not sent, and a replay of this migration sends it under a uuid of its own',
 );
 
 /** Maps all records of a part for the keys of their events. */
@@ -47,19 +48,39 @@ export type WithheldEvents = ReadonlyMap<number, string>;
 export const NONE_WITHHELD: WithheldEvents = new Map();
 
 /**
- * Which events of the record that was written last would take the place of one that is gone. An equal one may be sent
- * again.
+ * Which events of the record that was written last would take the place of one that is gone, or of another one of the
+ * record. An equal one may be sent again.
  */
-export function findWithheld(writer: EventWriter, events: number, taken: TakenEvents): WithheldEvents {
+export function findWithheld(
+  writer: EventWriter,
+  events: readonly MappedEvent[],
+  taken: TakenEvents,
+): WithheldEvents {
+  if (taken.size === 0 && !shareUuids(events)) return NONE_WITHHELD;
   const withheld = new Map<number, string>();
-  const words = events === 1 ? writer.words : writer.several;
-  for (let event = 0; event < events; event += 1) {
-    const key = toEventKey(words, event * HASH_WORDS);
+  const first = new Map<string, string>();
+  const contested = new Set<string>();
+  const keys = events.map((_, event) => readKey(writer, events.length, event));
+  for (const [event, key] of keys.entries()) {
+    const content = toContent(wordsOf(writer, events.length), event * HASH_WORDS);
+    if ((first.get(key) ?? content) !== content) contested.add(key);
+    first.set(key, content);
     const contents = taken.get(key);
-    if (contents && !contents.has(toContent(words, event * HASH_WORDS))) withheld.set(event, key);
+    if (contents && !contents.has(content)) withheld.set(event, key);
   }
+  for (const [event, key] of keys.entries()) if (contested.has(key)) withheld.set(event, key);
   return withheld;
 }
+
+/** Of few records: their items have ids of their own, which the vendor gave twice. */
+function shareUuids(events: readonly MappedEvent[]): boolean {
+  if (events.length < 2) return false;
+  return new Set(events.map(({ uuid }) => uuid)).size < events.length;
+}
+
+const wordsOf = (writer: EventWriter, events: number) => (events === 1 ? writer.words : writer.several);
+const readKey = (writer: EventWriter, events: number, event: number): string =>
+  toEventKey(wordsOf(writer, events), event * HASH_WORDS);
 
 /**
  * The same of a record that has its outcome: more may have been removed since, and what was sent keeps its fingerprint.
@@ -72,9 +93,8 @@ export function findWithheldBefore(
 ): WithheldEvents {
   if (note?.reason !== WITHHELD.reason) return NONE_WITHHELD;
   const withheld = new Map<number, string>();
-  const words = events === 1 ? writer.words : writer.several;
   for (let event = 0; event < events; event += 1) {
-    const key = toEventKey(words, event * HASH_WORDS);
+    const key = readKey(writer, events, event);
     if (!note.accepted?.includes(key)) withheld.set(event, key);
   }
   return withheld;

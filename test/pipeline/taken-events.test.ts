@@ -77,3 +77,15 @@ test('of a record that was withheld in part, what was accepted keeps its fingerp
   expect(await mapOne([OPENED, CLOSED], 1, { rejected })).toMatchObject({ sent: [], rows: 1 });
   expect(await mapOne([OPENED, CLOSED], 1, { rejected, taken: TAKEN })).toMatchObject({ rows: 1 });
 });
+
+test('of events of one record with one id and other content none is sent under it', async () => {
+  const other = toEvent('Opened', 1, 'b');
+  const both = [toKey(OPENED), toKey(OPENED)];
+  expect(await mapOne([OPENED, CLOSED, other], 0)).toMatchObject({ sent: ['Closed'], withheld: both });
+  expect(await mapOne([OPENED, other], 0)).toMatchObject({
+    sent: [],
+    rejection: { reason: 'same_id_other_content' },
+  });
+  // Equal ones are one event to the destination.
+  expect(await mapOne([OPENED, OPENED], 0)).toMatchObject({ sent: ['Opened', 'Opened'], withheld: [] });
+});

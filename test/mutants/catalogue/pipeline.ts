@@ -398,4 +398,11 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/pipeline/taken-events.test.ts'],
   },
+  {
+    id: 'AD-3',
+    what: 'of two events of one record with one id, the one that was not accepted is lost',
+    file: 'src/pipeline/taken-events.ts',
+    edits: [['if (contested.has(key)) withheld.set(event, key);', '']],
+    tests: ['test/pipeline/taken-events.test.ts', 'test/migrations/rejects/random-histories.test.ts'],
+  },
 ];
