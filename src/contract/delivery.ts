@@ -17,6 +17,14 @@ export interface Batch {
 /** Longest time from the permit of a request to its end, including the permit's travel time. A sender gives up before. */
 export const REQUEST_TIMEOUT_MS = 60_000;
 
+/** Whether anything may be sent for a migration: it may have been paused, or run by others, while this process slept. */
+export interface Standing {
+  /** Whether the last answer is young enough. */
+  isKnown(): boolean;
+  /** Asks again; throws where nothing may be sent any more. */
+  assert(signal: AbortSignal): Promise<void>;
+}
+
 /** What must hold whenever a request with events of a batch goes out. */
 export interface SendCondition {
   /** Of all batches that may be sent for the same reason: what was sent for one is not sent again for another. */

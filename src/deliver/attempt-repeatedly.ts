@@ -90,12 +90,7 @@ export function createRepeatedAttempts(options: RepeatOptions): RepeatedAttempts
       if (decision.kind !== 'retry') {
         const limit = Math.min(attempts, UNPROVEN_NEEDED);
         if (pages === attempts || unproven === limit)
-          return {
-            ...decision,
-            kind: 'doubt',
-            error: 'pause',
-            isRepeated: true,
-          } satisfies Doubt;
+          return { ...decision, kind: 'doubt', error: 'pause', isRepeated: true } satisfies Doubt;
       }
       const ceilingMs = getBackoffCeilingMs(tries, policy);
       const slowDownMs = decision.kind === 'retry' && decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;

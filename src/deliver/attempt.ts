@@ -1,7 +1,7 @@
 import Bottleneck from 'bottleneck';
-import type { SendCondition } from '../contract/delivery.ts';
+import type { SendCondition, Standing } from '../contract/delivery.ts';
 import { raceAbort } from '../lib/async/abort.ts';
-import type { Budget } from './budget/budget.ts';
+import type { Budget, Permit } from './budget/budget.ts';
 import { explainCertificate } from './certificate.ts';
 import { type ClassifyOptions, classify, type Decision } from './classify.ts';
 import { describeBreak, type Sender } from './send.ts';
@@ -16,6 +16,8 @@ export interface Sending {
 export interface AttemptOptions {
   readonly sender: Sender;
   readonly budget: Pick<Budget, 'take'>;
+  /** Asked before each request. Undefined: it may be sent. */
+  readonly standing: Standing | undefined;
   readonly destination: ClassifyOptions;
   readonly requestsInFlight: number;
   readonly waiting: Pick<WaitingNote, 'during'>;
@@ -31,12 +33,27 @@ export interface Attempts {
 
 /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
 export function createAttempts(options: AttemptOptions): Attempts {
-  const { sender, budget, destination, waiting, now } = options;
+  const { sender, budget, standing, destination, waiting, now } = options;
   const slots = createSlots(options.requestsInFlight);
+
+  /**
+   * A permit of a migration that still stands. This process may sleep for hours while it waits for one, and then nobody
+   * else knows of the request that it is about to send: so a permit that came after a sleep is given back.
+   */
+  async function takePermit(events: number, signal: AbortSignal): Promise<Permit> {
+    for (;;) {
+      if (standing?.isKnown() === false) await standing.assert(signal);
+      const permit = await waiting.during(budget.take(events, signal));
+      if (standing?.isKnown() !== false) return permit;
+      await permit.settle();
+      await standing.assert(signal);
+    }
+  }
+
   return {
     async attempt(request, events, { signal, condition }) {
       const work = slots.schedule(async (): Promise<Decision> => {
-        const permit = await waiting.during(budget.take(events, signal));
+        const permit = await takePermit(events, signal);
         let forbidden: { readonly error: unknown } | undefined;
         let noteAnswered = () => {};
         const assertMaySend =
@@ -59,11 +76,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
           if (forbidden) throw forbidden.error;
           const message = explainCertificate(error, sender.address);
           if (message !== undefined) return { kind: 'pause', message };
-          return {
-            kind: 'retry',
-            detail: describeBreak(error),
-            slowDown: false,
-          };
+          return { kind: 'retry', detail: describeBreak(error), slowDown: false };
         } finally {
           await permit.settle();
         }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
-import type { Batch, Deliver } from '../contract/delivery.ts';
+import type { Batch, Deliver, Standing } from '../contract/delivery.ts';
 import { runAbortable } from '../lib/async/abort.ts';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -46,6 +46,8 @@ export interface DeliverOptions {
    * always fails. @default none
    */
   readonly loadAccepted?: () => Promise<readonly Batch[]>;
+  /** Asked before each request. @default it may be sent */
+  readonly standing?: Standing;
   /** Whether a long row of refused events is no reason to pause. @default false */
   readonly acceptRefusals?: boolean | undefined;
   readonly retry?: Partial<RetryPolicy>;
@@ -66,13 +68,19 @@ export interface Delivering {
   readonly close: () => Promise<void>;
 }
 
-const UNBOUNDED = {
-  events: Number.POSITIVE_INFINITY,
-  bytes: Number.POSITIVE_INFINITY,
-};
+const UNBOUNDED = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
 export function createDeliver(options: DeliverOptions): Delivering {
-  const { destination, budget, random, now, log, clock = SYSTEM_CLOCK, acceptRefusals = false } = options;
+  const {
+    destination,
+    budget,
+    standing,
+    random,
+    now,
+    log,
+    clock = SYSTEM_CLOCK,
+    acceptRefusals = false,
+  } = options;
   const policy = { ...DEFAULT_RETRY_POLICY, ...options.retry };
   const { requestsInFlight, request: most = UNBOUNDED } = options.limits;
   const envelope = renderEnvelope(destination.apiKey);
@@ -97,21 +105,9 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const knownGood = createKnownGood();
 
   const { attempt, close } = createAttempts({
-    sender,
-    budget,
-    destination,
-    requestsInFlight,
-    waiting,
-    now,
+    ...{ sender, budget, standing, destination, requestsInFlight, waiting, now },
   });
-  const askOthers = createOthers({
-    attempt,
-    pack,
-    knownGood,
-    acceptedBefore,
-    acceptRefusals,
-    backOff,
-  });
+  const askOthers = createOthers({ attempt, pack, knownGood, acceptedBefore, acceptRefusals, backOff });
   const { attemptRepeatedly, trouble } = createRepeatedAttempts({
     ...{ attempt, address: sender.address, budget, policy, backOff, log },
     ...{ askOthers, knownGood, acceptedBefore, alone },

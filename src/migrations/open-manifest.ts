@@ -36,7 +36,7 @@ export interface ManifestOpenerDeps extends SourceAccess, DestinationDeps {
 /** Resolves stored manifests for workers: the map of the source, and a sender under the fleet's budget. */
 export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDeps['open'] {
   const { staging, redis, log } = deps;
-  return async (record, epoch) => {
+  return async (record, epoch, standing) => {
     const manifest = parseStoredManifest(epoch.manifest, staging.location);
     const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
@@ -72,6 +72,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         destination,
         limits: { requestsInFlight, request: batch },
         budget,
+        standing,
         acceptRefusals: epoch.acceptRefusals,
         loadAccepted: () =>
           loadAcceptedEvents({

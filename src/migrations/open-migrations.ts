@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Deliver } from '../contract/delivery.ts';
+import type { Deliver, Standing } from '../contract/delivery.ts';
 import type { Slice } from '../contract/slice.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
@@ -18,12 +18,13 @@ import type { Logger } from '../lib/logger.ts';
 import type { IdFrom } from '../sources/mapping/event-id.ts';
 import type { ImportMap, SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
-import { controlState, loadControl } from '../state/control.ts';
+import { loadControl } from '../state/control.ts';
 import { type Epoch, loadEpoch } from '../state/epochs.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { applyEvent } from './life-store.ts';
 import { compareEpoch, DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
+import { type WatchedStanding, watchStanding } from './run/standing.ts';
 
 /** A migration as a worker needs it: all of its settings resolved for one epoch. */
 export interface OpenMigration {
@@ -60,7 +61,7 @@ export interface OpenMigrationsDeps {
   readonly redis: Redis;
   readonly log: Logger;
   /** Resolves an epoch's manifest: secrets from this process's environment, map, sender. */
-  readonly open: (record: MigrationRecord, epoch: Epoch) => Promise<Opened>;
+  readonly open: (record: MigrationRecord, epoch: Epoch, standing: Standing) => Promise<Opened>;
   readonly now: () => Date;
 }
 
@@ -75,6 +76,7 @@ interface Entry {
   /** Of the migration: another one may begin under the same name. Undefined: there was none. */
   readonly id: string | undefined;
   readonly epoch: number;
+  readonly standing: WatchedStanding;
   readonly opened: Promise<OpenMigration & Opened>;
   users: number;
   isWaiting: () => boolean;
@@ -91,7 +93,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
   const { staging, redis, log, now } = deps;
   const entries = new Map<string, Entry>();
 
-  const load = async (name: string, epoch: number): Promise<OpenMigration & Opened> => {
+  const load = async (name: string, epoch: number, standing: Standing): Promise<OpenMigration & Opened> => {
     const record = await loadMigration(staging, name);
     const opening = record && (await loadEpoch(staging, record, epoch));
     if (!record || !opening) {
@@ -99,7 +101,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,
       );
     }
-    return { ...(await deps.open(record, opening)), record, epoch };
+    return { ...(await deps.open(record, opening, standing)), record, epoch };
   };
 
   const acquire = (name: string, id: string | undefined, epoch: number): Entry => {
@@ -111,10 +113,12 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         return known;
       }
     }
+    const standing = watchStanding(redis, { id: id ?? '', epoch });
     const entry: Entry = {
       id,
       epoch,
-      opened: load(name, epoch),
+      standing,
+      opened: load(name, epoch, standing),
       users: 0,
       isWaiting: () => false,
       stop: new AbortController(),
@@ -142,14 +146,12 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     );
   };
 
-  const watch = (entry: Entry, id: string) => {
+  const watch = (entry: Entry) => {
     entry.timer ??= setTimeout(async () => {
       entry.timer = undefined;
-      const mirrored = await redis.hget(migrationKey(id), 'control').catch(() => null);
-      const state = controlState.safeParse(mirrored).data;
-      if (state !== undefined && DUTIES[state].worker === 'hand_back')
-        entry.stop.abort(new StopRequest(`the migration is ${state}`));
-      else if (entry.users > 0) watch(entry, id);
+      const why = await entry.standing.look().catch(() => undefined);
+      if (why !== undefined) entry.stop.abort(new StopRequest(why));
+      else if (entry.users > 0) watch(entry);
     }, CONTROL_EVERY_MS).unref();
   };
 
@@ -218,7 +220,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         }
         const state = toState(migration.record, await loadControl(staging, migration.record));
         if (DUTIES[state].worker === 'hand_back') return { kind: 'handed_back', why: state };
-        watch(entry, migration.record.id);
+        watch(entry);
         return await work(migration, AbortSignal.any([outer, entry.stop.signal]));
       } catch (error) {
         // Whatever an operator can correct pauses the migration, and fails no part of it.

@@ -7,7 +7,7 @@ import type { Batch } from '../../src/contract/delivery.ts';
 import { createUnlimitedBudget } from '../../src/deliver/budget/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
 import { copyEvent } from '../../src/deliver/ranges.ts';
-import { ConfigError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
+import { ConfigError, FencedOutError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
 import { startResponder } from '../support/answering.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { createRandom } from '../support/seeded-random.ts';
@@ -98,6 +98,37 @@ describe('deliver', () => {
     expect(texts.filter((text) => text.includes(targetEvent(1).uuid))).toHaveLength(1);
     // Its own it may send again, and does.
     expect(texts.filter((text) => text.includes(targetEvent(3).uuid)).length).toBeGreaterThan(2);
+  });
+
+  it('gives back a permit that came after a sleep, and sends nothing for a migration that was paused meanwhile', async () => {
+    const destination = await strict();
+    let known = true;
+    let asleep = true;
+    let settled = 0;
+    const budget = {
+      ...createUnlimitedBudget(),
+      async take() {
+        if (asleep) known = false;
+        const settle = async () => {
+          settled += 1;
+        };
+        return { settle };
+      },
+    };
+    let paused = false;
+    const standing = {
+      isKnown: () => known,
+      async assert() {
+        if (paused) throw new FencedOutError('the migration is paused');
+        [known, asleep] = [true, false];
+      },
+    };
+    const { deliver } = delivering(destination.url, { budget, standing });
+    expect(await deliver(toBatch([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
+    expect({ settled, requests: destination.requests.length }).toEqual({ settled: 2, requests: 1 });
+    [asleep, paused] = [true, true];
+    await expect(deliver(toBatch([targetEvent(2)]), open)).rejects.toThrow('the migration is paused');
+    expect({ settled, requests: destination.requests.length }).toEqual({ settled: 3, requests: 1 });
   });
 
   it('says which requests of a condition were answered by the service, and of none that it may still be at work', async () => {
