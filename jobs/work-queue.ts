@@ -68,7 +68,15 @@ export async function createWorkQueue(
       if (state === 'completed') return parseResult(job.returnvalue);
       if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
       if (state === 'delayed' && wasTriedLater(job)) await job.promote().catch(() => {}); // taken this very moment
-      return { kind: 'open', isQueuePaused: state !== 'active' && (await queue.isPaused()) };
+      return { kind: 'open' };
+    },
+    async findHold(name) {
+      const queue = getQueue(name);
+      if (await queue.isPaused())
+        return `the queue ${queue.name}, which is paused: resume it on the queue dashboard (/queues)`;
+      if ((await queue.getGlobalConcurrency()) === 0)
+        return `the queue ${queue.name}, whose concurrency is set to 0: raise it on the queue dashboard (/queues)`;
+      return undefined;
     },
     async forget(jobIdPrefix) {
       for (const [name, queue] of queues) {

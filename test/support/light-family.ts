@@ -99,11 +99,15 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       {
         ...{ record, epoch: 1, begun: new Map(), assertVolume: async () => {}, staging, board },
         schedulerDeps: {
-          queue: { add: async () => {}, listen: () => () => {}, state: async () => ({ kind: 'open' }) },
+          queue: {
+            add: async () => {},
+            listen: () => () => {},
+            state: async () => ({ kind: 'open' }),
+            findHold: async () => undefined,
+          },
           windowSize: 1,
           makeJobId: () => '',
           assertRunning: async () => {},
-          onQueuePaused: () => {},
           assertNotHeld: async () => {},
           signal,
         },

@@ -165,7 +165,7 @@ async function runEpoch(
       makeJobId: createJobIds(record, epoch),
       assertRunning,
       assertNotHeld: () => lease.assertNotHeld(),
-      onQueuePaused: (name, isPaused) => board.setQueuePaused(name, isPaused),
+      onHold: (jobs, why) => board.setHold(jobs, why),
       signal,
     },
   };

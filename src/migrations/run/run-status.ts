@@ -57,10 +57,10 @@ export class StatusBoard {
   countedParts = 0;
   #staged = 0;
   #waitingFor: string | undefined;
+  /** Why a queue gives out no jobs, by its jobs. */
+  readonly #holds = new Map<string, string>();
   /** What the destination answers instead of taking events, by part. */
   readonly #refusals = new Map<string, string>();
-  /** Names of jobs of which the queue is paused. */
-  readonly #pausedQueues = new Set<string>();
   readonly #speedometer: Speedometer;
   readonly #nowMs: () => number;
 
@@ -80,6 +80,13 @@ export class StatusBoard {
     this.changed();
   }
 
+  /** `why`: undefined once its queue gives out jobs again. */
+  setHold(jobs: string, why: string | undefined): void {
+    if (why === undefined) this.#holds.delete(jobs);
+    else this.#holds.set(jobs, why);
+    this.changed();
+  }
+
   addPart(records: number): void {
     this.parts.known += 1;
     this.#staged += records;
@@ -95,14 +102,6 @@ export class StatusBoard {
   setRefusal(part: string, what: string | undefined): void {
     if (what === undefined) this.#refusals.delete(part);
     else this.#refusals.set(part, what);
-    this.changed();
-  }
-
-  /** Whether the queue of these jobs is paused. */
-  setQueuePaused(job: string, isPaused: boolean): void {
-    if (isPaused === this.#pausedQueues.has(job)) return;
-    if (isPaused) this.#pausedQueues.add(job);
-    else this.#pausedQueues.delete(job);
     this.changed();
   }
 
@@ -138,14 +137,9 @@ export class StatusBoard {
       staged: this.#staged,
       personJobs: { ...this.personJobs },
       countedParts: this.countedParts,
-      waitingFor: this.#waitingFor ?? this.#describePausedQueue() ?? this.#describeRefusal(),
+      waitingFor: this.#waitingFor ?? [...this.#holds.values()][0] ?? this.#describeRefusal(),
       speed: this.#measureSpeed(own.counts),
     };
-  }
-
-  #describePausedQueue(): string | undefined {
-    const [first] = this.#pausedQueues;
-    return first && `the queue ${first}, which is paused: resume it on the queue dashboard (/queues)`;
   }
 
   #describeRefusal(): string | undefined {

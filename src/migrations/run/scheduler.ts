@@ -21,8 +21,8 @@ export interface SchedulerDeps {
   /** `again` when staging does not hold what the job reported as done. */
   readonly onSettled: (work: Work) => Promise<'settled' | 'again'>;
   readonly onProgress: (work: Work, progress: unknown) => void;
-  /** Whether jobs of this name wait because their queue is paused. */
-  readonly onQueuePaused: (name: string, isPaused: boolean) => void;
+  /** Called where the queue of jobs that are silent gives out none, and once it does again: `why` is undefined then. @default nothing */
+  readonly onHold?: (name: string, why: string | undefined) => void;
   readonly signal: AbortSignal;
 }
 
@@ -78,25 +78,33 @@ export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerD
       const entry = open.get(event.jobId);
       if (!entry) continue;
       entry.lastEventAtMs = performance.now();
-      deps.onQueuePaused(entry.work.name, false);
       if (event.kind === 'progress') deps.onProgress(entry.work, event.progress);
       else await settle(event.jobId, event.state);
     }
   };
 
+  /** Queues that give out no jobs, such as one that was paused by hand. */
+  const held = new Map<string, string>();
+  const lookForHold = async (name: string) => {
+    const why = await unlessStopped(deps.queue.findHold(name));
+    if (why === held.get(name)) return;
+    if (why === undefined) held.delete(name);
+    else held.set(name, why);
+    deps.onHold?.(name, why);
+  };
+
   const checkSilentJobs = async () => {
     const now = performance.now();
-    const paused = new Map<string, boolean>();
+    const silent = new Set(held.keys());
     for (const [jobId, entry] of open) {
       if (now - entry.lastEventAtMs < CHECK_AFTER_MS) continue;
       const state = await unlessStopped(deps.queue.state(entry.work.name, jobId));
       entry.lastEventAtMs = performance.now();
-      const { name } = entry.work;
-      if (state.kind === 'open') paused.set(name, state.isQueuePaused === true || paused.get(name) === true);
-      else if (state.kind !== 'missing') await settle(jobId, state);
-      else await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
+      if (state.kind === 'missing') await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
+      else if (state.kind !== 'open') await settle(jobId, state);
+      else silent.add(entry.work.name);
     }
-    for (const [name, isPaused] of paused) deps.onQueuePaused(name, isPaused);
+    for (const name of silent) await lookForHold(name);
   };
 
   const onAbort = () => wake();
@@ -160,5 +168,6 @@ export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerD
   } finally {
     stopListening();
     deps.signal.removeEventListener('abort', onAbort);
+    for (const name of held.keys()) deps.onHold?.(name, undefined);
   }
 }

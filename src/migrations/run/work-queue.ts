@@ -5,6 +5,8 @@ export interface WorkQueue {
   listen(listener: (event: WorkEvent) => void): () => void;
   /** Also lets a job go that waits for a time of a clock that was set back: it is asked for whatever is silent. */
   state(name: string, jobId: string): Promise<WorkState>;
+  /** Why the queue of these jobs gives none to any worker, for an operator; undefined where it does. */
+  findHold(name: string): Promise<string | undefined>;
 }
 
 export interface Work {
@@ -31,8 +33,4 @@ export type SettledState =
   | { readonly kind: 'handed_back'; readonly why: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type WorkState =
-  | SettledState
-  /** `isQueuePaused`: so nobody takes the job. @default false */
-  | { readonly kind: 'open'; readonly isQueuePaused?: boolean }
-  | { readonly kind: 'missing' };
+export type WorkState = SettledState | { readonly kind: 'open' } | { readonly kind: 'missing' };

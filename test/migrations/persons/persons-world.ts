@@ -286,7 +286,6 @@ export function createPersonsWorld({
               if ((await loadLatestEpochNumber(staging, name)) > epoch)
                 throw new FencedOutError('superseded');
             },
-            onQueuePaused: () => {},
             assertNotHeld: async () => {},
             signal,
           },
@@ -457,5 +456,6 @@ function createQueue(
       return () => listeners.delete(listener);
     },
     state: async () => ({ kind: 'open' }),
+    findHold: async () => undefined,
   };
 }

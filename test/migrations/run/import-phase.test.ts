@@ -52,6 +52,7 @@ function createFleet(
       return () => listeners.delete(listener);
     },
     state: async () => ({ kind: 'open' }),
+    findHold: async () => undefined,
   };
   return { queue, offered };
 }
@@ -83,7 +84,6 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
       windowSize: 4,
       makeJobId: ({ id }, generation) => `${id}_${generation}`,
       assertRunning: async () => {},
-      onQueuePaused: () => {},
       assertNotHeld: async () => {},
       signal: never,
     },

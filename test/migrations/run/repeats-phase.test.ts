@@ -140,11 +140,15 @@ const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun =
   staging: over,
   board: new StatusBoard(() => {}, { budget: undefined, nowMs: () => 0 }),
   schedulerDeps: {
-    queue: { add: async () => {}, listen: () => () => {}, state: async () => ({ kind: 'open' }) },
+    queue: {
+      add: async () => {},
+      listen: () => () => {},
+      state: async () => ({ kind: 'open' }),
+      findHold: async () => undefined,
+    },
     windowSize: 1,
     makeJobId: () => '',
     assertRunning: async () => {},
-    onQueuePaused: () => {},
     assertNotHeld: async () => {},
     signal: new AbortController().signal,
   },

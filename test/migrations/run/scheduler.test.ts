@@ -30,6 +30,7 @@ function createMemoryQueue() {
     async state(_, jobId) {
       return states.get(jobId) ?? { kind: 'missing' };
     },
+    findHold: async () => undefined,
   };
   const settle = (jobId: string, state: SettledState) => {
     states.set(jobId, state);
@@ -61,7 +62,6 @@ function depsWith(queue: WorkQueue, overrides: Partial<SchedulerDeps> = {}): Sch
     windowSize: 3,
     makeJobId: ({ id }, generation) => `${id}_g${generation}`,
     assertRunning: async () => {},
-    onQueuePaused: () => {},
     assertNotHeld: async () => {},
     onSettled: async () => 'settled',
     onProgress: () => {},
@@ -171,31 +171,6 @@ describe('the scheduler', () => {
       expect(handedBack).toMatchObject({ added: ['0_g0', '0_g1'], settled: ['0'], end: [] });
     });
 
-    it('says that its queue is paused, and that it is no more', async () => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-      try {
-        const memory = createMemoryQueue();
-        const told: (readonly [string, boolean])[] = [];
-        const ended = runScheduler(
-          each(work(2)),
-          depsWith(memory.queue, { onQueuePaused: (name, isPaused) => void told.push([name, isPaused]) }),
-        );
-        await vi.advanceTimersByTimeAsync(100);
-        memory.states.set('1_g0', { kind: 'open', isQueuePaused: true });
-        await vi.advanceTimersByTimeAsync(10_000);
-        expect(told).toContainEqual(['import-part', true]);
-        expect(told.at(-1)).toEqual(['import-part', true]);
-        memory.settle('1_g0', { kind: 'done' });
-        await vi.advanceTimersByTimeAsync(1_000);
-        expect(told.at(-1)).toEqual(['import-part', false]);
-        memory.settle('0_g0', { kind: 'done' });
-        await vi.advanceTimersByTimeAsync(1_000);
-        expect(await ended).toEqual([]);
-      } finally {
-        vi.useRealTimers();
-      }
-    });
-
     it('leaves it alone where it is open', async () => {
       expect(await runSilent({ kind: 'open' })).toMatchObject({
         added: ['0_g0'],
@@ -203,6 +178,38 @@ describe('the scheduler', () => {
         end: 'not ended',
       });
     });
+  });
+
+  it('says why the queue gives out none of its jobs, and once it does again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const memory = createMemoryQueue();
+      let why: string | undefined = 'paused';
+      const said: [string, string | undefined][] = [];
+      const queue: WorkQueue = { ...memory.queue, findHold: async () => why };
+      const deps = depsWith(queue, { onHold: (name, reason) => void said.push([name, reason]) });
+      const run = runScheduler(each(work(1)), deps);
+      await vi.advanceTimersByTimeAsync(8_000);
+      const paused = [...said];
+      why = undefined;
+      await vi.advanceTimersByTimeAsync(8_000);
+      const resumed = said.slice(paused.length);
+      why = 'paused again';
+      await vi.advanceTimersByTimeAsync(8_000);
+      memory.settle('0_g0', { kind: 'done' });
+      await vi.advanceTimersByTimeAsync(2_000);
+      await run;
+      expect({ paused, resumed, atLast: said.slice(2) }).toEqual({
+        paused: [['import-part', 'paused']],
+        resumed: [['import-part', undefined]],
+        atLast: [
+          ['import-part', 'paused again'],
+          ['import-part', undefined],
+        ],
+      });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('offers work that keeps coming back more and more slowly', async () => {

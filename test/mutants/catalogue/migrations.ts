@@ -102,16 +102,22 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'QP1',
-    what: 'a run whose queue was paused waits without a word',
+    what: 'a run whose queue gives out no jobs waits without a word',
     file: 'src/migrations/run/scheduler.ts',
-    edits: [['deps.onQueuePaused(name, isPaused);', '{}']],
+    edits: [['else silent.add(entry.work.name);', '']],
     tests: ['test/migrations/run/scheduler.test.ts'],
   },
   {
     id: 'U4',
     what: 'missing job never offered again',
     file: 'src/migrations/run/scheduler.ts',
-    edits: [[`else await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });`, '']],
+    edits: [
+      [
+        `if (state.kind === 'missing') await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
+      else if (state.kind !== 'open') await settle(jobId, state);`,
+        `if (state.kind !== 'open' && state.kind !== 'missing') await settle(jobId, state);`,
+      ],
+    ],
     tests: ['test/migrations/run'],
   },
   {

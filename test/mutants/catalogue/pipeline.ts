@@ -280,7 +280,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     what: 'a job has no room for a group of which every member was repaired',
     file: 'jobs/catalog.ts',
     edits: [['sizeLimit: 200_000', 'sizeLimit: 50_000']],
-    tests: ['test/jobs/stage-slice.test.ts'],
+    tests: ['test/jobs/work-queue.test.ts'],
   },
   {
     id: 'PC1',

@@ -79,6 +79,7 @@ function createQueue(end: (work: QueuedWork) => WorkEvent | Promise<WorkEvent>) 
       return () => listeners.delete(listener);
     },
     state: async () => ({ kind: 'open' }),
+    findHold: async () => undefined,
   };
   return { queue, offered };
 }
@@ -109,7 +110,6 @@ const createRun = (
     windowSize: 4,
     makeJobId: (work, generation) => `${work.name}-${work.id}-${generation}`,
     assertRunning,
-    onQueuePaused: () => {},
     assertNotHeld: async () => {},
     signal,
   },
