@@ -207,6 +207,8 @@ function findUsers(
   const waiting = waitingVerdicts ?? NOBODY;
   if (verdict.size + waiting.size + renames.size === 0)
     return { all: seen, paired: seen, said: NOBODY, names: NO_NAMES };
+  const one = waiting.size + renames.size === 0 ? findOnly(seen, verdict) : undefined;
+  if (one && !one.has(id)) return { all: one, paired: seen, said: verdict, names: named ?? NO_NAMES };
   const all = new Map<string, string>();
   const add = (users: Map<string, string>, user: string, time: string) => {
     const known = users.get(user);
@@ -223,6 +225,25 @@ function findUsers(
   for (const users of [verdict, waiting]) for (const [user, time] of users) add(said, user, time);
   for (const users of [paired, said]) for (const [user, time] of users) add(all, user, time);
   return { all, paired, said, names };
+}
+
+/**
+ * Of an id with one user, whom the vendor names and perhaps records as well: whichever list has the time of both. Most
+ * devices are such.
+ */
+function findOnly(
+  seen: ReadonlyMap<string, string>,
+  verdict: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> | undefined {
+  if (verdict.size !== 1 || seen.size > 1) return undefined;
+  for (const [user, time] of seen) {
+    const said = verdict.get(user);
+    if (said === undefined) return undefined;
+    const joined = joinTimes(time, said);
+    if (joined === time) return seen;
+    if (joined !== said) return undefined;
+  }
+  return verdict;
 }
 
 interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
@@ -256,7 +277,7 @@ function decide(
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): Decided {
-  const all = [...users.all];
+  const all = users.all.size === 0 ? NO_ONE : [...users.all];
   if (isJunkId(id)) {
     const unmerged = all.length > 0 ? [toUnmerged('junk_id', id, all)] : [];
     return {
@@ -270,9 +291,8 @@ function decide(
       isShared: false,
     };
   }
-  const real: UserSeen[] = [];
-  const junk: UserSeen[] = [];
-  for (const one of all) (isJunkId(one[0]) ? junk : real).push(one);
+  const junk = all.filter(([user]) => isJunkId(user));
+  const real = junk.length === 0 ? all : all.filter(([user]) => !isJunkId(user));
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
   const key = ledger.hash.id(id);
@@ -298,6 +318,8 @@ function decide(
     isShared: entry.isShared,
   };
 }
+
+const NO_ONE: readonly UserSeen[] = [];
 
 function findUser(users: readonly UserSeen[], person: Buffer | undefined, { hash }: LedgerAtTurn) {
   return person && users.find(([user]) => person.equals(hash.id(user)));
@@ -344,7 +366,8 @@ function enter(
     ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
   const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
   if (table) enterId(table, key, entry, known);
-  return { ...decision, known, isOthers: inOrder.isOthers };
+  const { verdict, person, perhaps } = decision;
+  return { verdict, person, perhaps, entry: decision.entry, known, isOthers: inOrder.isOthers };
 }
 
 function toUnmerged(

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
+import { toHeardTime } from '../../src/contract/heard-time.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
-import { createTestLedger, takeTestTurn } from './ledgers.ts';
+import { FactFold } from '../../src/identity/fact-fold.ts';
+import { resolvePersons } from '../../src/identity/resolve-persons.ts';
+import { createPace } from '../../src/lib/async/pace.ts';
+import { getBucket } from '../../src/state/bucket.ts';
+import type { Merge } from '../../src/state/facts/resolved-facts.ts';
+import { createTestLedger, openAtTurn, takeTestTurn } from './ledgers.ts';
 
 const DAY = ['2023-01-01T00:00:00.000Z', '2023-01-02T00:00:00.000Z', '2023-01-03T00:00:00.000Z'] as const;
 
@@ -40,6 +46,26 @@ test('an anonymous id seen with one user becomes that user, with all that was kn
     },
   ]);
   expect(unmerged).toEqual([]);
+});
+
+test.each([
+  ['records', DAY[0], DAY[1], DAY[0]],
+  ['the vendor', DAY[1], DAY[0], DAY[0]],
+  ['the only one that counts', toHeardTime(DAY[0]), DAY[1], DAY[1]],
+])('a user whom records and the vendor name is merged with the time of %s', async (_, paired, said, time) => {
+  const known = new FactFold();
+  known.addStored({ kind: 'pair', anonId: 'd1', userId: 'u1', time: paired });
+  known.addStored({ kind: 'verdict', anonId: 'd1', userId: 'u1', time: said });
+  const ledger = createTestLedger();
+  const merges: Merge[] = [];
+  const sink = {
+    merge: (merge: Merge) => void merges.push(merge),
+    ...{ fact() {}, unmerged() {}, lateMerge() {}, mergedBefore() {}, vendorActive() {}, chosen() {} },
+    contradictedUser() {},
+  };
+  const tables = await ledger.ids.load([getBucket('d1')]);
+  await resolvePersons(known, openAtTurn(ledger, 1), tables, sink, createPace());
+  expect(merges).toEqual([['u1', 'd1', time]]);
 });
 
 test('two devices of one user are both merged', async () => {

@@ -30,6 +30,7 @@ export function readText(value: unknown): string | undefined {
  * sends one sends it for everybody: as a distinct id it would be one giant person.
  */
 export function isJunkId(text: string): boolean {
+  if (HAS_NUMBER.test(text)) return false;
   if (text.length > LONGEST_JUNK && text !== NIL_UUID) return text.trim() === '';
   if (text === NIL_UUID) return true;
   const bare = text.replace(QUOTED, '$2').trim();
@@ -54,6 +55,9 @@ const JUNK_EXACT = new Set(['[object Object]', 'NaN', 'None', 'none', 'null', 'N
 
 /** What iOS hands out as advertising id when tracking is off, and some set-ups use as device id. */
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** No name above has another digit than 0, and most ids have. */
+const HAS_NUMBER = /[1-9]/;
 
 const QUOTED = /^(['"])(.*)\1$/;
 

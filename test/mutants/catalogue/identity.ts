@@ -446,6 +446,20 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/identity'],
   },
   {
+    id: 'PS-2',
+    what: 'a device that the vendor knew earlier is merged with the time of a record',
+    file: 'src/identity/resolve-persons.ts',
+    edits: [['if (joined === time) return seen;', 'return seen;']],
+    tests: ['test/identity/resolve-persons.test.ts'],
+  },
+  {
+    id: 'PS-3',
+    what: 'an id that stands for nobody counts as one where it has a 0',
+    file: 'src/sources/mapping/identity.ts',
+    edits: [['HAS_NUMBER = /[1-9]/', 'HAS_NUMBER = /[0-9]/']],
+    tests: ['test/sources/mapping/identity.test.ts'],
+  },
+  {
     id: 'E14a',
     what: 'last merges left out',
     file: 'src/identity/resolve-buckets.ts',
