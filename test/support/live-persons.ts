@@ -14,6 +14,13 @@ export interface GroupValue {
   readonly value: unknown;
 }
 
+export interface Replaced {
+  readonly id: string;
+  readonly name: string;
+  readonly before: unknown;
+  readonly value: unknown;
+}
+
 /** As the bundled API takes them. */
 const GROUP_EVENTS = new Set(['$group_identify', '$groupidentify']);
 
@@ -23,6 +30,7 @@ export function createLivePersons() {
   const persons = new Map<string, { ids: Set<string>; properties: Values }>();
   const merges: string[] = [];
   const groupValues: GroupValue[] = [];
+  const replaced: Replaced[] = [];
 
   const find = (id: string) => {
     const known = persons.get(id);
@@ -62,10 +70,16 @@ export function createLivePersons() {
       const person = find(distinctId);
       const once = (properties['$set_once'] ?? {}) as Values;
       const set = (properties['$set'] ?? {}) as Values;
+      for (const [name, value] of Object.entries(set)) {
+        const before = (person.properties as Values)[name];
+        if (before !== undefined && before !== value) replaced.push({ id: distinctId, name, before, value });
+      }
       person.properties = { ...once, ...person.properties, ...set };
     },
     /** In the order of their arrival, as `device → user`. */
     merges: (): readonly string[] => merges,
+    /** Live values of persons that another one has replaced. */
+    replaced: (): readonly Replaced[] => replaced,
     /** Properties of groups in the order of their arrival; each replaces the one before. */
     groupValues: (): readonly GroupValue[] => groupValues,
     get: (id: string): LivePerson | undefined => {

@@ -19,6 +19,13 @@ const anySaid: fc.Arbitrary<Said> = fc.oneof(
     .map(([anonId, userId]) =>
       named(`${anonId}=${userId}`, (time) => ({ kind: 'pair', anonId, userId, time })),
     ),
+  fc
+    .tuple(fc.constantFrom(...DEVICES), fc.constantFrom(...USERS), fc.boolean())
+    .map(([anonId, userId, hasTime]) =>
+      named(`(${anonId}=${userId}${hasTime ? '' : ' at some time'})`, (time) => ({
+        ...{ kind: 'heard', anonId, userId, time, hasTime },
+      })),
+    ),
   fc.tuple(fc.constantFrom(...IDS), fc.constantFrom('plan', 'seats')).map(([distinctId, key]) =>
     named(`${distinctId}.${key}`, (time, value) => ({
       kind: 'person',

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { zeroCounts } from '../../../src/contract/counts.ts';
 import type { Deliver } from '../../../src/contract/delivery.ts';
+import { toHeard, toHeardAtTime } from '../../../src/contract/heard.ts';
 import type { IdentityFact, Seen } from '../../../src/contract/identity-fact.ts';
 import { type MapOutcome, mapped, skipped } from '../../../src/contract/outcome.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
@@ -58,7 +59,7 @@ export type Ended = 'done' | 'killed' | { readonly failed: string };
 
 export interface PersonsWorld {
   readonly live: LivePersons;
-  /** Everything that was said about persons so far, whether it was removed since or not. */
+  /** Everything that was said about persons so far, as far as it counts, whether it was removed since or not. */
   readonly said: readonly Stated[];
   /** What finished migrations reported as unmerged, as reason and id. */
   readonly reported: ReadonlySet<string>;
@@ -100,7 +101,16 @@ export interface SendOptions {
 }
 
 /** What a record states: a fact, or of whom its event is. */
-export type Stated = IdentityFact | (Seen & { readonly kind: 'seen' });
+export type Stated = IdentityFact | (Seen & { readonly kind: 'seen' }) | HeardPair;
+
+/** What is said by a record whose facts do not count: it is rejected, without a time or with one. */
+export interface HeardPair {
+  readonly kind: 'heard';
+  readonly anonId: string;
+  readonly userId: string;
+  readonly time: string;
+  readonly hasTime: boolean;
+}
 
 class Killed extends Error {}
 
@@ -234,7 +244,7 @@ export function createPersonsWorld({
         rejectSegments: [],
         findings: await saveFacts(staging, key, fold),
       });
-      said.push(...facts);
+      said.push(...facts.flatMap((fact) => toCounted(fact, window)));
     },
     async send(name, { kill, freeze, hold = false, releases, acceptRefusals = false } = {}) {
       if (!(await loadMigration(outer.staging, name))) await begin(outer.staging, name, releases);
@@ -346,9 +356,23 @@ export function createPersonsWorld({
   return world;
 }
 
+/** What a record outside of a window says of persons and groups does not count, and whom it names is heard. */
+function toCounted(fact: Stated, { from = '', until = '9' }: Window): Stated[] {
+  if (fact.kind === 'join' || fact.kind === 'heard' || (fact.time >= from && fact.time < until))
+    return [fact];
+  return fact.kind === 'pair'
+    ? [{ kind: 'heard', anonId: fact.anonId, userId: fact.userId, time: fact.time, hasTime: true }]
+    : [];
+}
+
 /** Of a record that states one fact. */
 function toOutcome(fact: Stated): MapOutcome {
   if (fact.kind === 'join') return skipped('merged_ids', [fact]);
+  if (fact.kind === 'heard') {
+    const { anonId, userId, time, hasTime } = fact;
+    const facts = anonId === userId ? [] : [{ kind: 'pair' as const, anonId, userId, time }];
+    return { ...skipped('no_items'), heard: (hasTime ? toHeardAtTime : toHeard)({ facts, userId }) };
+  }
   const event = { event: 'e', uuid: '', timestamp: fact.time, properties: { distinct_id: '' } };
   if (fact.kind !== 'seen') return mapped([event], [fact]);
   return mapped([event], [], fact.isUser ? fact.id : undefined, fact);
