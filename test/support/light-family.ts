@@ -4,6 +4,7 @@ import type { Manifest } from '../../config/manifest/manifest.ts';
 import { manifestIdentity } from '../../config/manifest/manifest-identity.ts';
 import type { Batch, Delivery } from '../../src/contract/delivery.ts';
 import type { PartMeta } from '../../src/contract/part.ts';
+import type { Checkpoint } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { createManifestMap } from '../../src/migrations/manifest/create-maps.ts';
 import { createMigrationStamp } from '../../src/migrations/manifest/stamps.ts';
@@ -40,11 +41,19 @@ import { loadSentBefore } from '../../src/state/rejects/sent-before.ts';
 import { memorySlice } from '../sources/formats/memory-file.ts';
 import { saveControl } from './save-control.ts';
 
-const noCheckpoints: Checkpoints = {
-  begin: async (part) => ({ fence: { part, epoch: 1, counter: 1 }, checkpoint: undefined }),
-  save: async () => {},
-  forget: async () => {},
-};
+function createCheckpoints(): Checkpoints & { readonly lose: () => void } {
+  const saved = new Map<string, Checkpoint>();
+  let counter = 0;
+  return {
+    begin: async (part) => {
+      counter += 1;
+      return { fence: { part, epoch: 1, counter }, checkpoint: saved.get(part) };
+    },
+    save: async (_, checkpoint) => void saved.set(checkpoint.part, checkpoint),
+    forget: async ({ part }) => void saved.delete(part),
+    lose: () => saved.clear(),
+  };
+}
 
 const toId = (name: string) => createHash('sha256').update(name).digest('hex');
 
@@ -58,6 +67,8 @@ export interface SentEvent {
 export interface LightFamilyDeps {
   readonly staging: Staging;
   readonly deliver: (events: readonly SentEvent[]) => Delivery[];
+  /** Called once all of a migration is staged. */
+  readonly onImport?: () => void;
   /** Fingerprints folded at once. */
   readonly rangeRows?: number | undefined;
 }
@@ -66,16 +77,19 @@ export interface LightFamilyDeps {
  * Imports, top-ups and replays as their phases do them, without a queue, a lease and a server: stage, import each
  * part, fold repeats, report.
  */
-export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDeps) {
+export function createLightFamily({ staging, deliver, onImport, rangeRows }: LightFamilyDeps) {
   const { signal } = new AbortController();
   const counters = { replays: new Map<string, number>(), reports: 0 };
+  const checkpoints = createCheckpoints();
+  const manifests = new Map<string, Manifest>();
+  const keepsRejects = new Map<string, boolean>();
 
   const createDeps = async (
     record: MigrationRecord,
     manifest: Manifest,
     { idFrom }: Pick<PartMeta, 'idFrom'>,
   ) => ({
-    checkpoints: noCheckpoints,
+    checkpoints,
     store: createPartStore(staging, record),
     map: createManifestMap(manifest, idFrom ? { idFrom } : {}),
     ...(record.replays === undefined
@@ -86,7 +100,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
         }),
     findTaken: await createFindTaken(staging, record),
     mapping: record.mapping,
-    batch: { events: 50, bytes: 100_000, eventBytes: 20_000 },
+    batch: { events: 2, bytes: 100_000, eventBytes: 20_000 },
     stamp: createMigrationStamp(record),
     deliver: async ({ body }: Batch) => deliver(JSON.parse(`[${body.toString('utf8')}]`)),
     requestsInFlight: 1,
@@ -123,6 +137,24 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
     return report;
   }
 
+  async function hasRejectsLeft(migration: MigrationRecord): Promise<boolean> {
+    const replayed = await loadReplayed(staging, migration);
+    for await (const line of readRejectLines(staging, migration.name)) if (replayed.leave(line)) return true;
+    return false;
+  }
+
+  /** Imports what is staged of a migration; an import that was cut off continues at its checkpoint. */
+  async function resume(name: string): Promise<Report> {
+    const record = await loadMigration(staging, name);
+    const manifest = manifests.get(name);
+    if (!record || !manifest) throw new Error(`no migration ${name}`);
+    onImport?.();
+    const parts: PartMeta[] = [];
+    for await (const part of listParts(staging, toPartsPrefix(record))) parts.push(part);
+    for (const part of parts) await importPart(part, await createDeps(record, manifest, part), signal);
+    return end(record);
+  }
+
   const toFiles = (slices: readonly SourceSlice[]) =>
     slices.map(({ fileId, name, bytes, modified }) => ({ fileId, name, bytes, modified }));
 
@@ -149,30 +181,35 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       };
       if (known) await addTopUp(staging, known, { at: '2024-05-05T00:00:00.000Z', files: toFiles(slices) });
       else await createMigration(staging, record);
-      const deps = await createDeps(record, manifest, {});
-      for (const slice of slices) {
-        const onPart = async (part: PartMeta) => void (await importPart(part, deps, signal));
-        await stageSlice({ slice, staging, prefix: toPartsPrefix(record), onPart, signal });
-      }
-      return end((await loadMigration(staging, name)) ?? record);
+      manifests.set(name, manifest);
+      await saveControl(staging, name, { state: 'stopped', reason: '', at: '' });
+      for (const slice of slices)
+        await stageSlice({ slice, staging, prefix: toPartsPrefix(record), onPart: async () => {}, signal });
+      return resume(name);
     },
+
+    resume,
+    loseCheckpoints: checkpoints.lose,
+
+    cancel: (name: string) => saveControl(staging, name, { state: 'cancelled', reason: '', at: '' }),
 
     /** Keeps its rejects where any is left to be replayed. */
     async remove(name: string) {
       const migration = await loadMigration(staging, name);
       if (!migration) throw new Error(`no migration ${name}`);
-      const replayed = await loadReplayed(staging, migration);
-      let keepRejects = false;
-      for await (const line of readRejectLines(staging, name)) if (replayed.leave(line)) keepRejects = true;
+      // One that was interrupted is continued as it was begun.
+      const keepRejects = keepsRejects.get(name) ?? (await hasRejectsLeft(migration));
+      keepsRejects.set(name, keepRejects);
       await removeMigration({ staging, now: () => new Date(0), askRedis: async () => undefined }, name, {
         keepRejects,
         resolveLedger: (manifest) =>
           resolveLedger(manifest, { env: {}, bundled: { projectKey: 'phc_test' } }),
       });
+      keepsRejects.delete(name);
     },
 
     /** Undefined where nothing is left. */
-    async replay(of: string, stored: object, again = false) {
+    async replay(of: string, stored: object, again = false, onBegin?: (name: string) => void) {
       const original = await loadMigration(staging, of);
       if (!original) throw new Error(`no migration ${of}`);
       const number = (counters.replays.get(of) ?? 0) + 1;
@@ -188,6 +225,7 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
       const files = await stageRejects(staging, createAttempt(name), select());
       if (files.length === 0) return undefined;
       counters.replays.set(of, number);
+      onBegin?.(name);
       const { identity, sha256 } = manifestIdentity(manifest);
       const record: MigrationRecord = {
         ...{ id: toId(name), name, identity, identitySha256: sha256 },
@@ -196,13 +234,13 @@ export function createLightFamily({ staging, deliver, rangeRows }: LightFamilyDe
         files,
         createdAt: '2024-05-05T00:00:00.000Z',
         opening: { manifest: { ...stored, name }, baseDir: '/' },
+        ...(replayed.unfinished.length === 0 ? {} : { takesOver: [...replayed.unfinished] }),
         ...{ replays: of, replaysId: original.id, stampedAs: original.stampedAs ?? original.replays ?? of },
       };
       await createMigration(staging, record);
-      const parts: PartMeta[] = [];
-      for await (const part of listParts(staging, toPartsPrefix(record))) parts.push(part);
-      for (const part of parts) await importPart(part, await createDeps(record, manifest, part), signal);
-      return { name, report: await end(record) };
+      manifests.set(name, manifest);
+      await saveControl(staging, name, { state: 'stopped', reason: '', at: '' });
+      return { name, report: await resume(name) };
     },
   };
 }

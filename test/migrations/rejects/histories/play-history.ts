@@ -1,17 +1,22 @@
+import type { Delivery } from '../../../../src/contract/delivery.ts';
+import type { Staging } from '../../../../src/contract/staging.ts';
+import { getMessage } from '../../../../src/lib/errors.ts';
 import { canBeReplayed } from '../../../../src/migrations/rejects/rejects.ts';
 import type { Report } from '../../../../src/migrations/report/report.ts';
 import { verifyMigration } from '../../../../src/migrations/verify/verify.ts';
+import { createEventId } from '../../../../src/sources/mapping/event-id.ts';
 import { loadControl } from '../../../../src/state/control.ts';
+import { LEDGERS } from '../../../../src/state/keys/ledger.ts';
 import { countStored } from '../../../support/count-stored.ts';
 import { createLightFamily, type SentEvent } from '../../../support/light-family.ts';
 import { createMemoryStaging } from '../../../support/memory-staging.ts';
-import { DAYS, type HistoryRecord, type Item, LATER, ODD, type Step } from './history.ts';
+import { type Cut, DAYS, type HistoryRecord, type Item, LATER, ODD, type Step } from './history.ts';
 
 const NAME = 'history';
 /** More rounds of replays than any history needs. */
 const ROUNDS_MOST = 8;
 
-const toManifest = (isCorrected: boolean) => ({
+const toManifest = (isCorrected: boolean, hasOwnIds: boolean) => ({
   name: NAME,
   source: {
     type: 'jsonl',
@@ -21,44 +26,116 @@ const toManifest = (isCorrected: boolean) => ({
       distinctId: { column: 'u' },
       timestamp: { column: 't' },
       unnest: { column: 'items' },
-      key: ['n'],
+      ...(hasOwnIds ? { uuid: { column: 'items.id' } } : { key: ['n'] }),
       values: { t: isCorrected ? { [LATER]: DAYS[0] } : {} },
     },
   },
   rejects: { failAbove: '100%' },
 });
 
+class Killed extends Error {}
+
 /** What makes the vendor's uuid of an event, and its day. */
 const toKey = ({ e, i }: Item, n: string, time: string) => `${n} ${e}@${i} of ${time.slice(0, 10)}`;
+
+/** `find`: called for each change of a migration in staging; where it finds a cut, the process ends. */
+function killAtWrites(staging: Staging, find: () => Cut | undefined): Staging {
+  const change = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    // Kills while a ledger is written are for histories of persons.
+    const at = key.startsWith(LEDGERS) ? undefined : find();
+    if (at && !at.isTaken) throw new Killed();
+    const done = await work();
+    if (at) throw new Killed();
+    return done;
+  };
+  return {
+    ...staging,
+    put: (key, body) => change(key, () => staging.put(key, body)),
+    create: (key, body) => change(key, () => staging.create(key, body)),
+    remove: (key) => change(key, () => staging.remove(key)),
+  };
+}
+
+/** Items that have their uuids from the vendor, who gives some of one record the same. */
+const withIds = ({ items, ...record }: HistoryRecord) => ({
+  ...record,
+  items: items.map((item) => ({ ...item, id: createEventId([record.n, item.e, String(item.i)]) })),
+});
 
 /**
  * Plays a history, and then replays with a corrected map and without refusals until nothing is left. What is wrong, in
  * sentences: books, `verify` after every step, and at the end what is at the destination. That may keep any of the
  * events that were sent under one uuid, so an event is there for certain only where a row had no other content.
  */
-export async function playHistory(steps: readonly Step[], rangeRows?: number): Promise<string[]> {
+export async function playHistory(
+  steps: readonly Step[],
+  rangeRows?: number,
+  /** Of items, and two of one record may have the same; equal ones of these may come twice out of a replay. */
+  hasOwnIds = false,
+): Promise<string[]> {
   const problems: string[] = [];
   const records: HistoryRecord[] = [];
   const contentsOf = new Map<string, Set<string>>();
   const rows = new Map<string, SentEvent & { readonly distinctId: string }>();
   let isRefusing = false;
-  const staging = createMemoryStaging();
+  let cut: Cut | undefined;
+  let requests = 0;
+  let writes = 0;
+  let isCounting = false;
+  const unfinished = new Set<string>();
+  const cancelled = new Set<string>();
+  const halfRemoved = new Set<string>();
+  /** What was taken before a process was killed may be sent again, and is taken again. */
+  const unanswered = new Set<string>();
+  const staging = killAtWrites(createMemoryStaging(), () => {
+    if (cut?.at !== 'write' || !isCounting) return undefined;
+    writes += 1;
+    return writes === cut.after + 1 ? cut : undefined;
+  });
   const family = createLightFamily({
     ...{ staging, rangeRows },
-    deliver: (events) =>
-      events.map((event) => {
-        if (isRefusing && event.event === ODD) return { kind: 'refused', detail: 'not this one' };
-        const { items, n } = event.properties as unknown as { items: Item; n: string };
-        const row = `${event.uuid} ${event.timestamp.slice(0, 10)}`;
-        const contents = contentsOf.get(row) ?? new Set();
-        contentsOf.set(row, contents.add(`${toKey(items, n, event.timestamp)} ${items.v ?? ''}`));
-        if (!rows.has(row)) rows.set(row, { ...event, distinctId: 'user' });
-        return { kind: 'accepted' };
-      }),
+    onImport: () => {
+      isCounting = true;
+    },
+    deliver: (events) => {
+      const isCut = cut?.at === 'request' && cut.after === requests;
+      requests += 1;
+      if (isCut && !cut?.isTaken) throw new Killed();
+      const deliveries = take(events);
+      if (isCut) throw new Killed();
+      return deliveries;
+    },
   });
+  const take = (events: readonly SentEvent[]): Delivery[] =>
+    events.map((event) => {
+      const { items, n } = event.properties as unknown as { items: Item; n: string };
+      const row = `${event.uuid} ${event.timestamp.slice(0, 10)}`;
+      if (isRefusing && event.event === ODD && items.v !== 'three' && !unanswered.has(row))
+        return { kind: 'refused', detail: 'not this one' };
+      if (cut) unanswered.add(row);
+      const contents = contentsOf.get(row) ?? new Set();
+      contentsOf.set(row, contents.add(`${toKey(items, n, event.timestamp)} ${items.v ?? ''}`));
+      if (!rows.has(row)) rows.set(row, { ...event, distinctId: 'user' });
+      return { kind: 'accepted' };
+    });
+  /** False where it was killed. */
+  const untilCut = async (name: string, at: Cut | undefined, run: () => Promise<Report | undefined>) => {
+    cut = at;
+    requests = 0;
+    writes = 0;
+    isCounting = false;
+    const report = await run().catch((error: unknown) => {
+      if (error instanceof Killed) return undefined;
+      throw error;
+    });
+    cut = undefined;
+    if (report) unfinished.delete(name);
+    return report;
+  };
 
   const check = async (what: string, { balanced, problems: found }: Report) => {
     if (!balanced) problems.push(`${what}: ${found.join()}`);
+    if (unfinished.size + cancelled.size > 0) return;
     const { comparisons, unexplained } = await verifyMigration(
       { staging, now: () => new Date(0), askRedis: async () => undefined },
       NAME,
@@ -72,37 +149,108 @@ export async function playHistory(steps: readonly Step[], rangeRows?: number): P
       problems.push(`${what}: days and names are not compared`);
   };
   const names = [NAME];
-  const replay = async (of: string, isCorrected: boolean, again = false) => {
+  const resume = async (name: string) => {
+    const report = await untilCut(name, undefined, () => family.resume(name));
+    if (report) await check(name, report);
+  };
+  const replay = async (of: string, isCorrected: boolean, again = false, at?: Cut) => {
+    if (unfinished.has(of) || cancelled.has(of) || halfRemoved.has(of)) return false;
     if (!(await canBeReplayed(staging, of))) return false;
-    const ended = await family.replay(of, toManifest(isCorrected), again);
-    if (!ended) return false;
-    names.push(ended.name);
-    await check(ended.name, ended.report);
+    let begun = '';
+    const onBegin = (name: string) => {
+      begun = name;
+      names.push(name);
+      unfinished.add(name);
+    };
+    const run = async () =>
+      (await family.replay(of, toManifest(isCorrected, hasOwnIds), again, onBegin))?.report;
+    const report = await untilCut('', at, run);
+    if (begun === '') return false;
+    if (!report) return true;
+    unfinished.delete(begun);
+    await check(begun, report);
     return true;
+  };
+
+  const remove = async (of: string, at?: Cut): Promise<string> => {
+    cut = at;
+    writes = 0;
+    isCounting = true;
+    try {
+      await family.remove(of);
+      halfRemoved.delete(of);
+    } catch (error) {
+      if (!(error instanceof Killed)) return getMessage(error);
+      halfRemoved.add(of);
+    } finally {
+      cut = undefined;
+    }
+    return '';
   };
 
   let files = 0;
   for (const step of steps) {
+    if (step.kind === 'lose') {
+      family.loseCheckpoints();
+      continue;
+    }
+    if (step.kind === 'cancel') {
+      const replays = [...unfinished].filter((name) => name !== NAME);
+      const of = replays[Math.floor(step.of * replays.length)];
+      if (of === undefined) continue;
+      await family.cancel(of);
+      unfinished.delete(of);
+      cancelled.add(of);
+      continue;
+    }
+    // What one that was given up has sent is compared with nothing.
+    if (step.kind === 'remove' && cancelled.size > 0) continue;
     if (step.kind === 'remove') {
       const of = names[Math.floor(step.of * names.length)] ?? NAME;
-      if (await canBeReplayed(staging, of)) await family.remove(of);
+      if (unfinished.has(of) || (!halfRemoved.has(of) && !(await canBeReplayed(staging, of)))) continue;
+      const refused = await remove(of, step.cut);
+      // What one under way has sent is compared with the others once it is all in.
+      if (refused !== '' && (unfinished.size === 0 || !/has not finished/.test(refused)))
+        problems.push(refused);
       continue;
     }
     ({ isRefusing } = step);
+    if (step.kind === 'resume') {
+      const of = [...unfinished][Math.floor(step.of * unfinished.size)];
+      if (of !== undefined) await resume(of);
+      continue;
+    }
     if (step.kind === 'replay') {
       const of = names[Math.floor(step.of * names.length)];
-      if (of !== undefined) await replay(of, step.isCorrected, step.again);
+      if (of !== undefined) await replay(of, step.isCorrected, step.again, step.cut);
       continue;
     }
     if ((await loadControl(staging, NAME))?.state === 'removed') continue;
     records.push(...step.files.flat());
     const written = step.files.map((file) => {
       files += 1;
-      return { name: `${files}.json`, lines: file.map((record) => JSON.stringify(record)) };
+      return {
+        name: `${files}.json`,
+        lines: file.map((record) => JSON.stringify(hasOwnIds ? withIds(record) : record)),
+      };
     });
-    await check(`file ${files}`, await family.import(toManifest(false), written));
+    unfinished.add(NAME);
+    const report = await untilCut(NAME, step.cut, () => family.import(toManifest(false, hasOwnIds), written));
+    if (report) await check(`file ${files}`, report);
   }
   isRefusing = false;
+  for (const name of [...unfinished]) await resume(name);
+  // Taken over first, and then removed: what they rejected is replayed from there.
+  for (const name of cancelled)
+    if (name.lastIndexOf('.') > 0) await replay(name.slice(0, name.lastIndexOf('.')), true);
+  for (const name of [...cancelled]) {
+    await family.remove(name);
+    cancelled.delete(name);
+  }
+  for (const name of halfRemoved) {
+    const refused = await remove(name);
+    if (refused !== '') problems.push(refused);
+  }
   let isLeft = true;
   for (let round = 0; isLeft && round < ROUNDS_MOST; round += 1) {
     isLeft = false;
@@ -110,7 +258,7 @@ export async function playHistory(steps: readonly Step[], rangeRows?: number): P
   }
   if (isLeft) problems.push('there is always something left to be replayed');
   const hasRemovals = steps.some(({ kind }) => kind === 'remove');
-  return [...problems, ...compareRows(records, [...contentsOf.values()], hasRemovals)];
+  return [...problems, ...compareRows(records, [...contentsOf.values()], hasRemovals, hasOwnIds)];
 }
 
 /**
@@ -123,6 +271,7 @@ function compareRows(
   records: readonly HistoryRecord[],
   rows: readonly ReadonlySet<string>[],
   hasRemovals: boolean,
+  hasOwnIds: boolean,
 ): string[] {
   /** By key and content, how the records differ elsewhere. */
   const wanted = new Map<string, Map<string, Set<string>>>();
@@ -141,8 +290,9 @@ function compareRows(
     const found = rows.filter((row) => [...row].some((content) => contents.has(content))).length;
     const own = [...contents.values()];
     const most = own.length === 1 ? 1 : 1 + own.reduce((sum, { size }) => sum + size, 0);
-    const least = own.length === 1 || hasRemovals ? own.length : 1 + own.length;
-    if (found < least || found > most) problems.push(`${key}: ${found} rows, expected ${least} to ${most}`);
+    const least = own.length === 1 || hasRemovals || hasOwnIds ? own.length : 1 + own.length;
+    if (found < least || (!hasOwnIds && found > most))
+      problems.push(`${key}: ${found} rows, expected ${least} to ${most}`);
   }
   return problems;
 }
