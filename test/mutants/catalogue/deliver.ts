@@ -417,6 +417,13 @@ local head`,
     tests: ['test/migrations/run/standing.test.ts'],
   },
   {
+    id: 'AO7',
+    what: 'nothing says that Redis takes connections and answers nothing',
+    file: 'src/runtime/redis-trouble.ts',
+    edits: [['if (isSilent()) meet(SILENT);', '']],
+    tests: ['test/runtime/redis-trouble.test.ts'],
+  },
+  {
     id: 'DJ2',
     what: 'jobs that wait hold their slots',
     file: 'jobs/relief.ts',
