@@ -8,7 +8,7 @@ import { getMessage } from './errors.ts';
 
 /**
  * `outage`: Redis cannot do now what it will do later. `refusal`: it refuses the user or the password, or what the
- * user may do; only an operator can change that. `other`: neither, or no reply at all.
+ * user may do, or is another node of a cluster; only an operator can change that. `other`: neither, or no reply at all.
  */
 export type ReplyKind = 'outage' | 'refusal' | 'other';
 
@@ -28,9 +28,12 @@ const KINDS: ReadonlyMap<string, ReplyKind> = new Map([
   ['NOAUTH', 'refusal'],
   ['WRONGPASS', 'refusal'],
   ['NOPERM', 'refusal'],
+  ['MOVED', 'refusal'],
 ]);
 
 const CODE = /^-?([A-Z][A-Z0-9_]*)(?= |$)/;
+/** Redis 7 has no code for what a script may not do because its user may not. */
+const FORBIDDEN_IN_SCRIPT = /^ERR (?:The user executing the script can't |ACL failure in script: )/;
 /** Redis 6 quotes the reply that a script met: `ERR Error running script (…): @user_script:1: -OOM command …`. */
 const QUOTED_BY_SCRIPT = /@user_script: ?\d+: -([A-Z][A-Z0-9_]*)(?= |$)/;
 
@@ -41,6 +44,7 @@ export function getReplyCode(error: unknown): string | undefined {
   const [, code] = CODE.exec(error.message) ?? [];
   if (code !== 'ERR') return code;
   if (error.message === 'ERR max number of clients reached') return 'MAXCLIENTS'; // the one that has no code
+  if (FORBIDDEN_IN_SCRIPT.test(error.message)) return 'NOPERM';
   return QUOTED_BY_SCRIPT.exec(error.message)?.[1] ?? code;
 }
 
@@ -76,4 +80,6 @@ function listWrapped(error: unknown): unknown[] {
 
 /** For an operator: a sentence, without its full stop. What Redis says names no password. */
 export const explainRefusedByRedis = (error: unknown): string =>
-  `Redis refuses the user or the password of REDIS_URL, or what that user may do (${getMessage(error)}). Correct them in REDIS_URL (redis://user:password@host:port), then resume`;
+  getReplyCode(error) === 'MOVED'
+    ? `REDIS_URL names a node of a Redis Cluster that does not hold the keys of Backhaul (${getMessage(error)}). Name the node that does in REDIS_URL, or an address that leads to it also after a failover, then resume`
+    : `Redis refuses the user or the password of REDIS_URL, or what that user may do (${getMessage(error)}). Correct them in REDIS_URL (redis://user:password@host:port), then resume`;

@@ -1,7 +1,12 @@
 import { Redis, ReplyError } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/lib/connect-redis.ts';
-import { classifyReply, getReplyCode, takesWrites } from '../../src/lib/redis-reply.ts';
+import {
+  classifyReply,
+  explainRefusedByRedis,
+  getReplyCode,
+  takesWrites,
+} from '../../src/lib/redis-reply.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const reply = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
@@ -28,13 +33,21 @@ const REFUSALS: readonly [code: string, message: string][] = [
   ['WRONGPASS', 'WRONGPASS invalid username-password pair or user is disabled.'],
   ['NOAUTH', 'NOAUTH Authentication required.'],
   ['NOPERM', "NOPERM this user has no permissions to run the 'eval' command"],
+  [
+    'NOPERM',
+    "ERR The user executing the script can't run this command or subcommand script: 1b936e3f, on @user_script:4.",
+  ],
+  [
+    'NOPERM',
+    "ERR ACL failure in script: User bob has no permissions to run the 'hset' command script: 1b936e3f, on @user_script:4.",
+  ],
+  ['MOVED', 'MOVED 3999 127.0.0.1:6381'],
 ];
 const OTHERS: readonly [code: string | undefined, message: string][] = [
   ['WRONGTYPE', 'WRONGTYPE Operation against a key holding the wrong kind of value'],
   ['BUSYGROUP', 'BUSYGROUP Consumer Group name already exists'],
   ['BUSYKEY', 'BUSYKEY Target key name already exists.'],
   ['NOSCRIPT', 'NOSCRIPT No matching script. Please use EVAL.'],
-  ['MOVED', 'MOVED 3999 127.0.0.1:6381'],
   ['EXECABORT', 'EXECABORT Transaction discarded because of previous errors.'],
   ['ERR', 'ERR unknown command OOM '],
   ['ERR', 'ERR the value is READONLY today'],
@@ -70,6 +83,15 @@ describe('an error reply of Redis', () => {
     expect(classifyReply(new Error('the job failed', { cause: oom }))).toBe('outage');
     expect(classifyReply(new AggregateError([oom, reply('NOPERM no permissions')]))).toBe('refusal');
   });
+});
+
+it('is explained: the rights of the user, or the node of a cluster', () => {
+  expect(explainRefusedByRedis(reply("NOPERM no permissions to run 'set'"))).toMatch(
+    /^Redis refuses the user/,
+  );
+  expect(explainRefusedByRedis(reply('MOVED 230 127.0.0.1:7831'))).toMatch(
+    /^REDIS_URL names a node of a Redis Cluster that does not hold .*\(MOVED 230 127\.0\.0\.1:7831\)/,
+  );
 });
 
 describe('a real Redis', () => {
@@ -120,6 +142,10 @@ describe('a real Redis', () => {
     try {
       const refused = await redis.set('a', '2').catch((error: unknown) => error);
       expect([getReplyCode(refused), classifyReply(refused)]).toEqual(['NOPERM', 'refusal']);
+      await admin.call('ACL', 'SETUSER', 'reader', '+eval');
+      const script = "return redis.call('SET', KEYS[1], '2')";
+      const inScript = await redis.eval(script, 1, 'a').catch((error: unknown) => error);
+      expect([getReplyCode(inScript), classifyReply(inScript)]).toEqual(['NOPERM', 'refusal']);
     } finally {
       redis.disconnect();
     }
