@@ -284,9 +284,10 @@ describe('repeats over all parts', () => {
       ];
       const figures = await importAndFold(files, 1);
       expect(figures).toMatchObject({
-        // One of those that collide twice and are equal, one that collides with itself, and one of each other pair.
+        // One of those that collide twice and are equal, and one of each other pair. Of the record that collides with
+        // itself neither item is sent.
         counts: { read: 6, delivered: 6 - figures.counts.duplicate - figures.counts.rejected, duplicate: 1 },
-        distinct: 7,
+        distinct: 6,
         problems: [],
       });
       expect(figures.rejects).toHaveLength(figures.counts.rejected);
@@ -313,8 +314,13 @@ describe('repeats over all parts', () => {
         );
         await fc.assert(
           fc.asyncProperty(records, fc.integer({ min: 1, max: 9 }), async (all, rangeRows) => {
+            const toKey = (of: Row) => `${of.id} ${of.name} ${of.day}`;
+            const isContested = (of: Row, all: readonly Row[]) =>
+              all.some((other) => toKey(other) === toKey(of) && other.value !== of.value);
             const toKeys = (each: Row | Several) =>
-              ('items' in each ? each.items : [each]).map((of) => `${of.id} ${of.name} ${of.day}`);
+              'items' in each
+                ? each.items.filter((of) => !isContested(of, each.items)).map(toKey)
+                : [toKey(each)];
             const { staying: _, ...expected } = await importAndFold([all]);
             expect(expected.problems).toEqual([]);
             expect(expected.distinct).toBe(new Set(all.flatMap(toKeys)).size);
