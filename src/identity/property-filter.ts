@@ -69,7 +69,10 @@ const FLOOR_OF_ONE = 'floor_of';
 /** Marks that the person has such floors: most have none, and need not be asked for each property. */
 const HAS_FLOORS = 'floors';
 
-/** How many set properties were entered under an id while they replaced live ones. Its key is no property. */
+/**
+ * How many set properties were entered under an id while they replaced live ones; 0 where all only filled gaps. Its key is
+ * no property.
+ */
 const ENTERED = 'entered';
 
 /** The record of a property that was set. `of`: the hash of the person. */
@@ -79,6 +82,10 @@ export const hashSetProperty = (hash: KeyedHash, of: Buffer, key: string): Uint8
 /** How many set properties were entered of a person while they replaced live ones; 0 also where none were counted. */
 export const countEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): number =>
   readPropertyEntry(table, hash.property(of.toString('hex'), ENTERED, ''))?.timeMs ?? 0;
+
+/** Whether set properties may have been entered of a person. Ledgers of earlier forms do not say that none were. */
+export const mayHaveEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): boolean =>
+  hash.form < 4 || readPropertyEntry(table, hash.property(of.toString('hex'), ENTERED, '')) !== undefined;
 
 /** Fields under which the ledger has properties of groups, and that a group was sent; the key of the latter is empty. */
 export interface GroupFields {
@@ -178,7 +185,7 @@ export function createPropertyFilter(options: {
     if (!table) return;
     const entered = hash.property(of, ENTERED, '');
     const known = readPropertyEntry(table, entered);
-    writePropertyEntry(table, entered, toMark((known?.timeMs ?? 0) + more), known);
+    if (!known || more > 0) writePropertyEntry(table, entered, toMark((known?.timeMs ?? 0) + more), known);
   };
 
   const toMark = (timeMs: number): PropertyEntry => ({
@@ -224,7 +231,7 @@ export function createPropertyFilter(options: {
         if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
         else fill.push(one);
       }
-      if (overwrite && firsts > 0) addEntered(of, firsts);
+      if (firsts > 0) addEntered(of, overwrite ? firsts : 0);
       const wasSet = listKeys(set);
       const filled = listKeys(fill);
       const candidates = overwrite

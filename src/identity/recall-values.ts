@@ -17,7 +17,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { Unmerged } from './persons-tally.ts';
 import { toTimeMs } from './property-decision.ts';
 import { readPropertyEntry } from './property-entry.ts';
-import { countEntered, hashSetProperty } from './property-filter.ts';
+import { countEntered, hashSetProperty, mayHaveEntered } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
 
 /*
@@ -71,14 +71,17 @@ export async function recallValues(late: readonly LateMerge[], options: RecallOp
   const unmerged: Unmerged[] = [];
   for (const { id, user, of, newestMs } of late) {
     const values = found.get(id) ?? new Map<string, SentValue>();
+    const own = ledger.hash.id(id);
+    const table = tables.get(own[0] ?? 0);
+    // A turn that ended between an id and its values has sent none of them: they are entered before they are sent.
+    if (values.size === 0 && table && !mayHaveEntered(ledger.hash, table, own)) continue;
     const replaced: StoredProperty[] = [];
     for (const { property, replaces } of values.values()) {
       const [name, time] = property;
       if (replaces && user !== undefined) replaced.push(property);
       else facts.push({ kind: 'floor', of, key: name, timeMs: toTimeMs(time) });
     }
-    const table = tables.get(ledger.hash.id(id)[0] ?? 0);
-    const entered = table ? countEntered(ledger.hash, table, ledger.hash.id(id)) : 0;
+    const entered = table ? countEntered(ledger.hash, table, own) : 0;
     // What only fills a gap is not counted. Where nothing is left of an id, something of that kind was removed.
     const isGone = entered > values.size || values.size === 0;
     if (isGone || entered < values.size) facts.push({ kind: 'floor', of, timeMs: newestMs });

@@ -34,11 +34,12 @@ const beforeHash = new Uint8Array(HASH_BYTES);
 /**
  * How the hash of a property is made. 1: of its subject and names together, in ledgers of earlier versions. 2: of
  * its names alone, once, and joined with the hash of the subject: a person has many properties, of few names. 3: as 2,
- * and properties of groups that were sent in events of another name are others.
+ * and properties of groups that were sent in events of another name are others. 4: as 3, in ledgers that also know of each
+ * id whether any value was entered under it.
  */
-export type HashForm = 1 | 2 | 3;
+export type HashForm = 1 | 2 | 3 | 4;
 
-export function createKeyedHash(key: string, form: HashForm = 3): KeyedHash {
+export function createKeyedHash(key: string, form: HashForm = 4): KeyedHash {
   const toHash = (bucket: number, text: string) => {
     const digest = Buffer.from(
       hash('sha256', `${key}\n${toHashable(text)}`, 'binary').slice(0, HASH_BYTES),

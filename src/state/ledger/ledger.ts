@@ -59,7 +59,7 @@ export function toLedgerAccess(destination: {
 
 const ledgerDocument = z.strictObject({
   /** The form of the hashes of properties. */
-  format: z.literal([1, 2, 3]),
+  format: z.literal([1, 2, 3, 4]),
   /** Part of the key of the hashes; without it the same id would have the same hash in every ledger. */
   salt: z.string(),
   /** Hashes were dropped: nobody knows any more what was sent, so nothing is merged from then on. */
@@ -85,7 +85,7 @@ export async function openLedger(staging: Staging, access: LedgerAccess): Promis
   await assertLedgerHere(staging, access);
   const key = ledgerLayout(access.id).document;
   const fresh: LedgerDocument = {
-    format: 3,
+    format: 4,
     salt: randomBytes(32).toString('hex'),
     ...(access.sharedDevices === undefined ? {} : { sharedDevices: access.sharedDevices }),
   };
@@ -177,7 +177,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date, of?:
   const isOfAll = of === undefined || (await isForgotten(staging, id, (one) => isSameService(one, of)));
   const document = await loadDocument(ledgerDocument, keys.document, staging);
   const forgotten: LedgerDocument = {
-    format: 3,
+    format: 4,
     salt: randomBytes(32).toString('hex'),
     forgottenAt: document?.forgottenAt ?? now.toISOString(),
     ...(document?.sharedDevices === undefined ? {} : { sharedDevices: document.sharedDevices }),

@@ -77,6 +77,35 @@ it('a value that was removed is reported, and nothing older replaces what may be
   expect(world.live.get('user')?.properties).toEqual({ plan: 'free' });
 });
 
+it('the newest value arrives, wherever the migration that says it was killed before others merged its device', async () => {
+  for (let call = 1; ; call += 1) {
+    const world = createPersonsWorld({ overwrite: true });
+    const once = { kind: 'person', distinctId: 'device', time: at(6), setOnce: { source: 'ad' } } as const;
+    await world.add('first', [set('device', 5, { plan: 'free' }), once]);
+    const ended = await world.send('first', { kill: { call, after: false } });
+    await world.add('second', [pair('device', 'user'), set('user', 3, { plan: 'paid', seats: 3 })]);
+    expect(await world.send('second')).toBe('done');
+    await world.add('third', [set('user', 4, { seats: 4 })]);
+    expect(await world.send('third')).toBe('done');
+    expect(await world.send('first')).toBe('done');
+    expect({ call, ...world.live.get('user')?.properties }).toMatchObject({ call, plan: 'free', seats: 4 });
+    expect([...world.reported], `killed at call ${call}`).toEqual([]);
+    if (ended === 'done') break;
+  }
+});
+
+it('one that only filled a gap and was removed is reported where it was all that was sent under its id', async () => {
+  const world = createPersonsWorld({ overwrite: false });
+  await world.add('first', [set('device', 5, { plan: 'free' })]);
+  expect(await world.send('first')).toBe('done');
+  expect(await world.remove('first')).toBe('done');
+  world.overwrite = true;
+  await world.add('second', [pair('device', 'user'), set('user', 4, { plan: 'older' })]);
+  expect(await world.send('second')).toBe('done');
+  expect([...world.reported]).toEqual(['value_was_removed device']);
+  expect(world.live.get('user')?.properties).toEqual({ plan: 'free' });
+});
+
 it('one that only filled gaps does so again', async () => {
   const said = [set('device', 5, { plan: 'free' }), set('user', 3, { plan: 'paid' })];
   const world = await mergeLater(said, { overwrite: false });

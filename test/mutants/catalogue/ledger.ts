@@ -500,4 +500,18 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [['good.scope === condition?.scope', 'good.scope !== null']],
     tests: ['test/deliver/deliver.test.ts'],
   },
+  {
+    id: 'LV1',
+    what: 'values that a killed process only was to send hold back newer ones of the user',
+    file: 'src/identity/property-filter.ts',
+    edits: [['hash.form < 4 ||', 'hash.form < 5 ||']],
+    tests: ['test/migrations/persons/late-merges.test.ts'],
+  },
+  {
+    id: 'LV2',
+    what: 'nobody knows that a removed value filled a gap, and an older one replaces it',
+    file: 'src/identity/property-filter.ts',
+    edits: [['if (firsts > 0) addEntered(', 'if (overwrite && firsts > 0) addEntered(']],
+    tests: ['test/migrations/persons/late-merges.test.ts'],
+  },
 ];

@@ -5,7 +5,7 @@ import { ILL_FORMED } from '../../support/ill-formed.ts';
 
 const toDigest = (hash: Uint8Array) => Buffer.from(hash).toString('hex').slice(2);
 
-describe.each([1, 2, 3] as const)('hashes of form %i', (form) => {
+describe.each([1, 2, 3, 4] as const)('hashes of form %i', (form) => {
   const hash = createKeyedHash('key', form);
 
   it('never change, as ledgers keep them', () => {
