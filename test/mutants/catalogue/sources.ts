@@ -18,7 +18,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
   {
     id: 'DROP-3',
     what: 'a row that is dropped makes no pair',
-    file: 'src/sources/declared/declared.ts',
+    file: 'src/sources/declared/map-row.ts',
     edits: [['isDropped && !hearsDropped', 'isDropped']],
     tests: ['test/sources/dropped-events.test.ts'],
   },
@@ -156,7 +156,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
   {
     id: 'P32',
     what: 'pair made for any column of the id list',
-    file: 'src/sources/declared/declared.ts',
+    file: 'src/sources/declared/map-row.ts',
     edits: [['anonId !== distinctId && found.isKnown) {', 'anonId !== distinctId) {']],
     tests: ['test/sources/declared'],
   },
