@@ -64,7 +64,7 @@ export type RunResult =
  *
  * The way of a manifest, with a line for each room:
  *   cli         commands/run.ts:run
- *   migrations  start.ts:startMigration → prepare.ts:prepareMigration → start.ts:runPrepared →
+ *   migrations  start.ts:startMigration → prepare/prepare.ts:prepareMigration → start.ts:runPrepared →
  *               run/run-migration.ts:runMigration → run/lease.ts:acquireLease →
  *               run/import-phase.ts:stageAndImport → run/scheduler.ts:runScheduler
  *   jobs        work-queue.ts:add → worker.ts:createJobWorker → import-part.ts:importPartHandler
