@@ -26,6 +26,7 @@ import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
 import { getMappingName } from '../../src/sources/registry.ts';
 import type { SourceSlice } from '../../src/sources/source.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
+import { loadControl } from '../../src/state/control.ts';
 import { encodeDocument } from '../../src/state/document.ts';
 import { layout } from '../../src/state/keys/migration.ts';
 import { toPartsPrefix } from '../../src/state/keys/parts.ts';
@@ -197,8 +198,9 @@ export function createLightFamily({ staging, deliver, onImport, rangeRows }: Lig
     async remove(name: string) {
       const migration = await loadMigration(staging, name);
       if (!migration) throw new Error(`no migration ${name}`);
-      // One that was interrupted is continued as it was begun.
-      const keepRejects = keepsRejects.get(name) ?? (await hasRejectsLeft(migration));
+      // One that was interrupted is continued as it was begun. Until it has entered its state, more may be imported.
+      const isBegun = (await loadControl(staging, name))?.state === 'removed';
+      const keepRejects = (isBegun ? keepsRejects.get(name) : undefined) ?? (await hasRejectsLeft(migration));
       keepsRejects.set(name, keepRejects);
       await removeMigration({ staging, now: () => new Date(0), askRedis: async () => undefined }, name, {
         keepRejects,
