@@ -44,6 +44,11 @@ export interface SendChunksDeps {
   readonly onProgress: (eventsSent: number) => void;
   /** Called now and then, and never for a chunk with an event that has no answer yet. */
   readonly save: (checkpoint: SendCheckpoint) => Promise<void>;
+  /**
+   * Whether the ledger has what the next chunk is about to send in buckets that no checkpoint names. One is saved before
+   * the chunk is sent then, or nobody would miss such a bucket. @default it has not
+   */
+  readonly isUnnoted?: () => boolean;
   /** Keeps records of the ledger that say more than was sent and accepted. */
   readonly saveRefused?: (records: readonly Uint8Array[]) => Promise<RefusedRecords>;
   /** Monotonic, in ms. */
@@ -60,9 +65,10 @@ const SAVE_EVERY_MS = 5_000;
 export async function sendChunks(
   chunks: AsyncIterable<SentChunk>,
   before: SendCheckpoint | undefined,
-  { limits, stamp, deliver, onProgress, save, saveRefused, now = () => performance.now() }: SendChunksDeps,
+  deps: SendChunksDeps,
   signal: AbortSignal,
 ): Promise<SentRange> {
+  const { limits, stamp, deliver, onProgress, saveRefused, now = () => performance.now() } = deps;
   const sent: SentRange = structuredClone(before?.sent ?? emptySentRange());
   let savedAtMs = now();
   let records: Uint8Array[] = [];
@@ -74,7 +80,14 @@ export async function sendChunks(
     }
     records = [];
   };
+  let reached = before?.position ?? '';
+  const save = async () => {
+    await keepRefused();
+    await deps.save({ position: reached, sent });
+    savedAtMs = now();
+  };
   for await (const { events, tally, position, listRecords, leftOut = [] } of chunks) {
+    if (deps.isUnnoted?.()) await save();
     const refused: SyntheticEvent[] = [];
     // They are not counted as sent, and the ledger keeps them: a merge that may exist must hold, too.
     const perhapsStored: SyntheticEvent[] = [];
@@ -102,11 +115,9 @@ export async function sendChunks(
       });
     }
     for (const record of leftOut) records.push(record);
+    reached = position;
     if (records.length >= REFUSED_AT_ONCE) await keepRefused();
-    if (now() - savedAtMs < SAVE_EVERY_MS) continue;
-    await keepRefused();
-    await save({ position, sent });
-    savedAtMs = now();
+    if (now() - savedAtMs >= SAVE_EVERY_MS) await save();
   }
   await keepRefused();
   return sent;

@@ -140,6 +140,7 @@ async function sendRange(
     name: record.name,
     turn,
   });
+  let noted = JSON.stringify(before?.versions);
   const sent = await sendChunks(
     listChunks(before?.position),
     before,
@@ -149,8 +150,12 @@ async function sendRange(
       deliver: (batch, within) => migration.deliver(batch, within, condition),
       onProgress,
       // Whoever wrote it in this attempt, it says what was answered: a late one makes its range send more, never less.
-      save: async (checkpoint) =>
-        void (await staging.put(checkpointKey, encodeDocument({ ...checkpoint, ...note() }))),
+      save: async (checkpoint) => {
+        const noting = note();
+        await staging.put(checkpointKey, encodeDocument({ ...checkpoint, ...noting }));
+        noted = JSON.stringify(noting.versions);
+      },
+      isUnnoted: () => JSON.stringify(note().versions) !== noted,
       saveRefused: (records) =>
         saveRefused(staging, keys.refusedBy(step, { from, to }, randomUUID()), records),
     },

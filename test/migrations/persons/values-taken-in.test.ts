@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
+import { LEDGERS } from '../../../src/state/keys/ledger.ts';
 import { createPersonsWorld } from './persons-world.ts';
 
 /** What a ledger that is made again knows of the values that others sent, or perhaps sent. */
@@ -63,3 +64,22 @@ it('what a held migration was released with is known where it is resumed first',
   expect(await world.send('later')).toBe('done');
   expect(world.live.get('user')?.properties).toEqual({ plan: 'newest' });
 });
+
+it.each(['device', 'user'])(
+  'a value of a %s is missed in the ledger from its first request on',
+  async (id) => {
+    for (let call = 1; ; call += 1) {
+      const world = createPersonsWorld({ overwrite: true });
+      await world.add('first', [set(id, 5, { plan: 'newest' })]);
+      expect(await world.send('first', { kill: { call, after: true } })).toBe('killed');
+      if (!world.live.get(id)) continue;
+      for (const key of world.objects.keys())
+        if (key.startsWith(LEDGERS) && key.includes('/properties/')) world.objects.delete(key);
+      const merge = { kind: 'pair', anonId: 'device', userId: 'user', time: at(1) } as const;
+      await world.add('second', [merge, set('user', 3, { plan: 'older' })]);
+      expect(await world.send('second')).toBe('done');
+      expect(world.live.get('user')?.properties).toEqual({ plan: 'newest' });
+      break;
+    }
+  },
+);

@@ -514,4 +514,11 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [['if (firsts > 0) addEntered(', 'if (overwrite && firsts > 0) addEntered(']],
     tests: ['test/migrations/persons/late-merges.test.ts'],
   },
+  {
+    id: 'RD1',
+    what: 'values that were just sent are lost from the ledger, and nobody misses them',
+    file: 'src/migrations/persons/ranges.ts',
+    edits: [['JSON.stringify(note().versions) !== noted', 'noted === null']],
+    tests: ['test/migrations/persons/values-taken-in.test.ts'],
+  },
 ];
