@@ -75,7 +75,6 @@ export async function removeMigration(
   if (!forget && control?.state === 'removed' && (await isComplete(store, record, keepRejects)))
     return { removedAt: control.at };
   await assertNotLeased(store, record);
-  if (!forget) await assertNoneIsSending(staging, record);
   await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
   const facts = {
@@ -86,6 +85,8 @@ export async function removeMigration(
     whileHeld: (ledger: string, work: () => Promise<void>) => workWhileHeld(store, record, ledger, work),
   };
   if (!forget) await enterFacts(name, facts);
+  // Not before: entering facts may take long, and others may begin meanwhile.
+  if (!forget) await assertNoneIsSending(staging, record);
   const at = now().toISOString();
   const entered = await applyEvent(staging, record, { kind: 'remove' }, { reason: `removed at ${at}`, at });
   if (entered.kind === 'enter')

@@ -167,6 +167,30 @@ it('removes nothing whose events one under way may have replaced', async () => {
   expect(arrived()).toEqual(['under-way-1 1']);
 });
 
+it('removes nothing where one was resumed while its facts were entered', async () => {
+  const { replay } = await open('resumed', [record('resumed-1', 1), record('resumed-1', 2, 'late')]);
+  lab.destination.overrule({ status: 401, body: '{"detail":"no"}' });
+  await replay('resumed', ['late']);
+  await cancelMigration(lab.runtime, 'resumed.replay-1', 'not wanted');
+  const { staging } = lab.runtime;
+  const keys = layout('resumed');
+  let isResumed = false;
+  const get: typeof staging.get = async (key) => {
+    if (!isResumed && key.startsWith(`${keys.prefix}epochs/`)) {
+      isResumed = true;
+      await resumeMigration(lab.runtime, 'resumed.replay-1', importing());
+    }
+    return staging.get(key);
+  };
+  const meanwhile = { ...lab.runtime, staging: Object.assign(Object.create(staging), { get }) };
+  const removing = removeMigration(meanwhile, 'resumed', {
+    resolveLedger: (manifest) => resolveLedger(manifest, lab.runtime),
+  });
+  await expect(removing).rejects.toThrow('"resumed.replay-1" has not finished');
+  lab.destination.overrule(undefined);
+  expect(isResumed).toBe(true);
+});
+
 it('compares the replays of a migration that was forgotten with one another', async () => {
   const { replay, arrived } = await open('dropped', [
     record('dropped-1', 1, 'late'),

@@ -648,4 +648,17 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [[', ...listMarks(record)];', '];']],
     tests: ['test/migrations/hash-key.test.ts', 'test/migrations/another-key.test.ts'],
   },
+  {
+    id: 'RD2',
+    what: 'rm removes a migration whose replay was resumed after rm had looked at it',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [
+      ['  if (!forget) await assertNoneIsSending(staging, record);\n', ''],
+      [
+        '  const { manifest } = await',
+        '  if (!forget) await assertNoneIsSending(staging, record);\n  const { manifest } = await',
+      ],
+    ],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
 ];
