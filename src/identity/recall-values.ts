@@ -73,7 +73,8 @@ export async function recallValues(late: readonly LateMerge[], options: RecallOp
     const values = found.get(id) ?? new Map<string, SentValue>();
     const own = ledger.hash.id(id);
     const table = tables.get(own[0] ?? 0);
-    // A turn that ended between an id and its values has sent none of them: they are entered before they are sent.
+    // A turn that ended between an id and its values has sent none of them: they are entered before they are sent. One
+    // that takes in what others sent is repeated with their facts.
     if (values.size === 0 && table && !mayHaveEntered(ledger.hash, table, own)) continue;
     const replaced: StoredProperty[] = [];
     for (const { property, replaces } of values.values()) {

@@ -10,8 +10,8 @@ import { basename } from 'node:path';
 import { glob } from 'tinyglobby';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
 
-/** Root of a volume has one, which only root may list: fsck puts pieces of damaged files there. */
-const isOfFileSystem = (path: string) => basename(path) === 'lost+found';
+/** What the root of a volume of Linux or Windows has, and nobody else may list. */
+const OF_FILE_SYSTEM = new Set(['lost+found', 'System Volume Information']);
 
 type Then<T> = (error: NodeJS.ErrnoException | null, result: T) => void;
 
@@ -36,8 +36,8 @@ export async function globFiles(pattern: string, cwd: string, entry: string): Pr
   const readdirOrNote = (path: string, options: { withFileTypes: true }, then: Then<Dirent[]>) => {
     root ??= path;
     readdirCallback(path, options, (error, items) => {
-      const isMissing = error?.code === 'ENOENT' && path === root;
-      if (error && !isMissing && !isOfFileSystem(path)) failed ??= { path, error };
+      const isMissing = path === root && (error?.code === 'ENOENT' || error?.code === 'ENOTDIR');
+      if (error && !isMissing && !OF_FILE_SYSTEM.has(basename(path))) failed ??= { path, error };
       then(error, items);
     });
   };
