@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSampleInput, type SampleInput } from '../sample-input.ts';
+import { removeAtExit } from './at-exit.ts';
 import { createPinning, type Pinning } from './cpus.ts';
 import { installPeers, type Peers } from './peers.ts';
 import { type BenchRedis, startRedis } from './redis.ts';
@@ -36,8 +36,7 @@ export interface LabOptions {
 export async function openLab({ against, log }: LabOptions): Promise<Lab> {
   const peers = await installPeers(log);
   const folder = await mkdtemp(join(tmpdir(), 'backhaul-bench-'));
-  const removeWithUs = () => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', removeWithUs);
+  const keepFolder = removeAtExit(folder);
   const pinning = createPinning();
   const redis = await startRedis(folder, pinning.others);
   const sink = await startService([...pinning.others, process.execPath, toScriptPath('lab/sink'), folder]);
@@ -67,7 +66,7 @@ export async function openLab({ against, log }: LabOptions): Promise<Lab> {
     async close() {
       await sink.stop();
       await redis.stop();
-      process.off('exit', removeWithUs);
+      keepFolder();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -11,11 +11,11 @@ export interface BenchRedis {
   stop(): Promise<void>;
 }
 
-/** A redis-server with an append-only file, as the embedded one has. */
+/** A redis-server with an append-only file alone, as the embedded one has: one that saves does not end without its folder. */
 export async function startRedis(folder: string, prefix: readonly string[]): Promise<BenchRedis> {
   const { command } = await findRedisServer(process.env['BACKHAUL_REDIS_SERVER']);
   const port = await findFreePort();
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
   const server = await startServer(
     [...prefix, command, ...settings, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'],
     { ready: /Ready to accept connections/, stop: 'SIGTERM' },

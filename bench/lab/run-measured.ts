@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { endAtExit } from './at-exit.ts';
 import { readTree } from './process-tree.ts';
 
 export interface Measured {
@@ -39,8 +40,7 @@ export async function runMeasured(
     // A group of its own, so that what the shell has started ends with it.
     detached: true,
   });
-  const endWithUs = () => void (child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));
-  process.once('exit', endWithUs);
+  const hasEnded = endAtExit(() => void (child.pid !== undefined && process.kill(-child.pid, 'SIGKILL')));
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -57,7 +57,7 @@ export async function runMeasured(
   const sampling = setInterval(sample, SAMPLE_MS);
   const [code]: unknown[] = await once(child, 'close');
   clearInterval(sampling);
-  process.off('exit', endWithUs);
+  hasEnded();
   const wallMs = performance.now() - startedMs;
   const { text, cpuMs } = splitTimes(stdout);
   return {

@@ -1,5 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { endAtExit } from './at-exit.ts';
 
 export interface RunningServer {
   readonly pid: number;
@@ -32,12 +33,11 @@ export async function startServer(
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`${program} ended with ${code}:\n${log}`)));
   });
-  const endWithUs = () => child.kill(stop);
-  process.once('exit', endWithUs);
+  const hasEnded = endAtExit(() => void child.kill(stop));
   return {
     pid: child.pid ?? 0,
     async stop() {
-      process.off('exit', endWithUs);
+      hasEnded();
       child.kill(stop);
       await closed;
     },

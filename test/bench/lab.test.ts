@@ -1,7 +1,21 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { removeAtExit } from '../../bench/lab/at-exit.ts';
+import { startRedis } from '../../bench/lab/redis.ts';
 import { runMeasured, splitTimes } from '../../bench/lab/run-measured.ts';
 import { createRecordWriter } from '../../bench/sample-record.ts';
+import { until } from '../support/until.ts';
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 describe('the cost of a command', () => {
   it('is read from what the shell prints, and taken from its output', () => {
@@ -19,6 +33,39 @@ describe('the cost of a command', () => {
     ]);
     expect({ code, stdout: stdout.trim() }).toEqual({ code: 3, stdout: 'done' });
     expect(cpuMs).toBeGreaterThanOrEqual(200);
+  });
+});
+
+describe('a benchmark that is told to end', () => {
+  it('ends what writes to its folder, and then removes the folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'backhaul-bench-'));
+    const before = new Set(process.rawListeners('exit'));
+    removeAtExit(folder);
+    const write = `
+      const { mkdirSync, writeFileSync } = require('node:fs');
+      const endMs = Date.now() + 20_000;
+      for (let i = 0; Date.now() < endMs; i += 1) {
+        const part = process.argv[1] + '/parts/' + (i % 500);
+        mkdirSync(part, { recursive: true });
+        writeFileSync(part + '/' + i, '');
+      }`;
+    const writing = runMeasured([process.execPath, '-e', write, folder]);
+    await until('it to write', () => (existsSync(join(folder, 'parts/499')) ? true : undefined));
+    for (const end of process.rawListeners('exit')) if (!before.has(end)) end();
+    expect((await writing).code).toBeNull();
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('ends its Redis, whose folder is gone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'backhaul-bench-'));
+    const redis = await startRedis(folder, []);
+    rmSync(folder, { recursive: true, force: true });
+    process.kill(redis.pid, 'SIGTERM');
+    await pause(1_000);
+    const isLeft = isRunning(redis.pid);
+    if (isLeft) process.kill(redis.pid, 'SIGKILL');
+    await redis.stop();
+    expect(isLeft).toBe(false);
   });
 });
 

@@ -39,4 +39,18 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/embedded'],
   },
+  {
+    id: 'RO1',
+    what: 'a benchmark that is told to end removes its folder before it ends what writes there, and leaves both',
+    file: 'bench/lab/at-exit.ts',
+    edits: [["process.prependOnceListener('exit', endOrLeave)", "process.once('exit', endOrLeave)"]],
+    tests: ['test/bench/lab.test.ts'],
+  },
+  {
+    id: 'RO2',
+    what: 'the Redis of a benchmark wants to save into a folder that is gone, and never ends',
+    file: 'bench/lab/redis.ts',
+    edits: [[", '--save', ''", '']],
+    tests: ['test/bench/lab.test.ts'],
+  },
 ];
