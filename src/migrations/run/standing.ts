@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Standing } from '../../contract/delivery.ts';
 import { raceAbort } from '../../lib/async/abort.ts';
-import { FencedOutError } from '../../lib/errors.ts';
+import { FencedOutError, getMessage, UnavailableError } from '../../lib/errors.ts';
 import { migrationKey } from '../../state/checkpoints.ts';
 import { type Control, controlState } from '../../state/control.ts';
 import { compareEpoch, DUTIES, EPOCH_DUTIES } from '../lifecycle.ts';
@@ -46,7 +46,15 @@ export function watchStanding(
     isKnown: () =>
       clocks.monotonic() - seen.monotonic <= FRESH_MS && Math.abs(clocks.wall() - seen.wall) <= FRESH_MS,
     async assert(signal) {
-      const why = await raceAbort(look(), signal);
+      const asked = look().catch((error: unknown) => {
+        // As of a checkpoint that is not saved: it may work again later, and fails no part.
+        throw new UnavailableError(
+          `Redis did not say whether the migration still runs: ${getMessage(error)}`,
+          'backoff',
+          error,
+        );
+      });
+      const why = await raceAbort(asked, signal);
       if (why !== undefined) throw new FencedOutError(why);
     },
   };

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { FencedOutError } from '../../../src/lib/errors.ts';
+import { FencedOutError, UnavailableError } from '../../../src/lib/errors.ts';
 import { watchStanding } from '../../../src/migrations/run/standing.ts';
 import { migrationKey } from '../../../src/state/checkpoints.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
@@ -63,5 +63,15 @@ it('ends what would send in an epoch that is over', async () => {
 
 it('leaves it to the producer where Redis has forgotten the migration', async () => {
   await redis.flushall();
+  await expect(watch(2).assert(signal)).resolves.toBeUndefined();
+});
+
+it('has the job tried again later where Redis answers an error, which may pass', async () => {
+  await redis.acl('SETUSER', 'default', '-hmget');
+  try {
+    await expect(watch(2).assert(signal)).rejects.toThrow(UnavailableError);
+  } finally {
+    await redis.acl('SETUSER', 'default', '+@all');
+  }
   await expect(watch(2).assert(signal)).resolves.toBeUndefined();
 });

@@ -703,4 +703,11 @@ local head`,
     edits: [['afterMs === undefined ? /billing|quota/i : /billing/i', '/billing|quota/i']],
     tests: ['test/deliver/classify.test.ts'],
   },
+  {
+    id: 'RO3',
+    what: 'a part fails for good because Redis could not say whether the migration still runs',
+    file: 'src/migrations/run/standing.ts',
+    edits: [['await raceAbort(asked, signal)', 'await raceAbort(look(), signal)']],
+    tests: ['test/migrations/run/standing.test.ts'],
+  },
 ];
