@@ -19,7 +19,7 @@ const WARN_EVERY = 3;
 
 type Retried = Extract<Decision, { kind: 'retry' | 'foreign' | 'unproven' }>;
 
-/** What came of a request. `failing`: no attempt was answered, while other events are taken. */
+/** What came of a request. `failing`: all attempts failed, and the events are the reason: see explainFailing. */
 export type RequestOutcome =
   | Exclude<Decision, Retried>
   | { readonly kind: 'failing'; readonly detail: string };

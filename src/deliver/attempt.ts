@@ -96,10 +96,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
  * clock would hold all requests for an hour. With no shortest time between two starts, that time is long ago.
  */
 function createSlots(maxConcurrent: number): Bottleneck {
-  const slots = new Bottleneck({
-    maxConcurrent,
-    minTime: Number.NEGATIVE_INFINITY,
-  });
+  const slots = new Bottleneck({ maxConcurrent, minTime: Number.NEGATIVE_INFINITY });
   void slots.schedule(async () => {}); // before any start it is that of its making
   return slots;
 }
