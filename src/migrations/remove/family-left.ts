@@ -27,8 +27,8 @@ export async function findFamilyLeft(staging: Staging, record: MigrationRecord):
   return { hasOthers, removed };
 }
 
-/** It has begun to send, and whoever is removed meanwhile is not compared with what it has sent. */
-const SENDING: ReadonlySet<State> = new Set<State>(['running', 'stopped', 'paused']);
+/** It has begun to send, or is about to, and whoever is removed meanwhile is not compared with what it has sent. */
+const SENDING: ReadonlySet<State> = new Set<State>(['created', 'running', 'stopped', 'paused']);
 
 /**
  * Throws ConfigError while another one of the family is under way. What it has sent of a part is compared with what the

@@ -86,7 +86,7 @@ export async function removeMigration(
   };
   if (!forget) await enterFacts(name, facts);
   // Not before: entering facts may take long, and others may begin meanwhile.
-  if (!forget) await assertNoneIsSending(staging, record);
+  await assertNoneIsSending(staging, record);
   const at = now().toISOString();
   const entered = await applyEvent(staging, record, { kind: 'remove' }, { reason: `removed at ${at}`, at });
   if (entered.kind === 'enter')

@@ -167,6 +167,33 @@ it('removes nothing whose events one under way may have replaced', async () => {
   expect(arrived()).toEqual(['under-way-1 1']);
 });
 
+it('forgets nothing that one under way is compared with', async () => {
+  const { replay, arrived } = await open('kept-on', [record('kept-on-1', 1), record('kept-on-1', 2, 'late')]);
+  lab.destination.overrule({ status: 401, body: '{"detail":"no"}' });
+  expect(await replay('kept-on', ['late'])).toMatchObject({ kind: 'held' });
+  lab.destination.overrule(undefined);
+  const forget = () =>
+    removeMigration(lab.runtime, 'kept-on', {
+      forget: true,
+      resolveLedger: (manifest) => resolveLedger(manifest, lab.runtime),
+    });
+  await expect(forget()).rejects.toThrow('"kept-on.replay-1" has not finished');
+  expect(await countKept('kept-on')).toBe(1);
+  expect(await resumeMigration(lab.runtime, 'kept-on.replay-1', importing())).toMatchObject({
+    report: { counts: { rejected: 1 }, byReason: { [SENT_BY_REMOVED]: 1 } },
+  });
+  await forget();
+  expect(arrived()).toEqual(['kept-on-1 1']);
+});
+
+it('removes nothing where a replay has its record, and no producer yet', async () => {
+  const { replay } = await open('about', [record('about-1', 1), record('about-1', 2, 'late')]);
+  await replay('about', ['late']);
+  const { staging } = lab.runtime;
+  for await (const { key } of staging.list(layout('about.replay-1').controls)) await staging.remove(key);
+  await expect(remove('about', false)).rejects.toThrow('"about.replay-1" has not finished');
+});
+
 it('removes nothing where one was resumed while its facts were entered', async () => {
   const { replay } = await open('resumed', [record('resumed-1', 1), record('resumed-1', 2, 'late')]);
   lab.destination.overrule({ status: 401, body: '{"detail":"no"}' });

@@ -631,14 +631,19 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'AD-4',
     what: 'rm removes a migration while a replay of it is under way',
     file: 'src/migrations/remove/remove-migration.ts',
-    edits: [['if (!forget) await assertNoneIsSending(staging, record);', '']],
+    edits: [['  await assertNoneIsSending(staging, record);\n', '']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
   {
     id: 'AD-5',
     what: 'rm holds up everybody for a replay that was given up',
     file: 'src/migrations/remove/family-left.ts',
-    edits: [["['running', 'stopped', 'paused']", "['running', 'stopped', 'paused', 'cancelled']"]],
+    edits: [
+      [
+        "'created', 'running', 'stopped', 'paused']",
+        "'created', 'running', 'stopped', 'paused', 'cancelled']",
+      ],
+    ],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
   {
@@ -653,12 +658,31 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     what: 'rm removes a migration whose replay was resumed after rm had looked at it',
     file: 'src/migrations/remove/remove-migration.ts',
     edits: [
-      ['  if (!forget) await assertNoneIsSending(staging, record);\n', ''],
+      ['  await assertNoneIsSending(staging, record);\n', ''],
       [
         '  const { manifest } = await',
-        '  if (!forget) await assertNoneIsSending(staging, record);\n  const { manifest } = await',
+        '  await assertNoneIsSending(staging, record);\n  const { manifest } = await',
       ],
     ],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'XR1',
+    what: 'rm --forget drops what a replay that is under way is compared with',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [
+      [
+        '  await assertNoneIsSending(staging, record);',
+        '  if (!forget) await assertNoneIsSending(staging, record);',
+      ],
+    ],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'XR2',
+    what: 'rm removes a migration whose replay is about to begin',
+    file: 'src/migrations/remove/family-left.ts',
+    edits: [["'created', 'running',", "'running',"]],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
 ];
