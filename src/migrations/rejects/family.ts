@@ -12,16 +12,20 @@ export async function loadFamily(
 ): Promise<readonly [MigrationRecord, ...MigrationRecord[]]> {
   const stamp = getRoot(record);
   const named = await loadMigration(staging, stamp);
-  const root = named && (named.id === record.id || isOf(record, named)) ? named : undefined;
-  const first = root ?? record;
-  const replays: MigrationRecord[] = [];
+  const stamped = new Map([[record.name, record]]);
   for (const name of await listMigrations(staging)) {
-    if (name === stamp || name === first.name || parseReplayName(name) === undefined) continue;
+    if (name === stamp || name === record.name || parseReplayName(name) === undefined) continue;
     const other = await loadMigration(staging, name);
-    if (!other || getRoot(other) !== stamp) continue;
-    const isOther = root ? !isOf(other, root) : named !== undefined && isReplayOf(other, named);
-    if (!isOther) replays.push(other);
+    if (other && getRoot(other) === stamp) stamped.set(name, other);
   }
+  const root =
+    named && (named.id === record.id || isOfRoot(record, named, stamped) !== false) ? named : undefined;
+  const first = root ?? record;
+  const replays = [...stamped.values()].filter((other) => {
+    if (other.name === first.name) return false;
+    if (root) return isOfRoot(other, root, stamped) !== false;
+    return named === undefined || isOfRoot(other, named, stamped) !== true;
+  });
   return [first, ...replays];
 }
 
@@ -42,9 +46,23 @@ async function loadOrigin(
   return origin && (replaysId ?? origin.id) === origin.id ? origin : undefined;
 }
 
-/** Another migration may have had the name before. */
-const isOf = (replay: MigrationRecord, root: MigrationRecord): boolean =>
-  replay.replays !== root.name || isReplayOf(replay, root);
+/**
+ * Whether a replay is of this migration, at whatever number of replays between, and not of another one that had its name
+ * before; undefined where a replay between is gone. `stamped`: all replays of the stamp.
+ */
+function isOfRoot(
+  replay: MigrationRecord,
+  root: MigrationRecord,
+  stamped: ReadonlyMap<string, MigrationRecord>,
+): boolean | undefined {
+  let of = replay;
+  for (const passed = new Set<string>(); of.replays !== root.name; passed.add(of.name)) {
+    const next = of.replays === undefined || passed.has(of.name) ? undefined : stamped.get(of.replays);
+    if (!next || !isReplayOf(of, next)) return undefined;
+    of = next;
+  }
+  return isReplayOf(of, root);
+}
 
 const isReplayOf = ({ replays, replaysId }: MigrationRecord, { id, name }: MigrationRecord): boolean =>
   replays === name && (replaysId ?? id) === id;

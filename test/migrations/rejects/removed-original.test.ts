@@ -234,3 +234,28 @@ it('compares the replays of a migration that was forgotten with one another', as
   await replay('dropped.replay-1.replay-1', ['late', 'later']);
   expect(arrived()).toEqual(['dropped-1 1', 'dropped-1 1', 'dropped-1 2']);
 });
+
+it('removes a migration whose name one had whose replays are not over', async () => {
+  const { replay, topUp } = await open('named', [
+    record('named-1', 1, 'late'),
+    record('named-2', 2, 'later'),
+  ]);
+  await replay('named', ['late']);
+  const forget = () =>
+    removeMigration(lab.runtime, 'named', {
+      forget: true,
+      resolveLedger: (manifest) => resolveLedger(manifest, lab.runtime),
+    });
+  await forget();
+  lab.destination.overrule({ status: 401, body: '{"detail":"no"}' });
+  expect(await replay('named.replay-1', ['late', 'later'])).toMatchObject({ kind: 'held' });
+  lab.destination.overrule(undefined);
+
+  expect(await topUp('b.json', [])).toMatchObject({ kind: 'refused', refusal: 'no_such_migration' });
+  await open('named', [record('named-3', 3)]);
+  await remove('named', false);
+  expect(await resumeMigration(lab.runtime, 'named.replay-1.replay-1', importing())).toMatchObject({
+    report: { counts: { delivered: 1 } },
+  });
+  await forget();
+});

@@ -685,4 +685,16 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [["'created', 'running',", "'running',"]],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
+  {
+    id: 'XR3',
+    what: 'rm takes the nested replay of a migration that had the name before for one of its own',
+    file: 'src/migrations/rejects/family.ts',
+    edits: [
+      [
+        '    if (root) return isOfRoot(other, root, stamped) !== false;',
+        '    if (root) return other.replays !== root.name || isOfRoot(other, root, stamped) !== false;',
+      ],
+    ],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
 ];
