@@ -61,22 +61,36 @@ export class Fingerprints {
     kind: typeof OF_ONE | typeof OF_WHOLE = OF_ONE,
   ): number | undefined {
     const words = this.#words;
+    const slot = this.#findSlot(hash);
+    const known = this.#table[slot] as number;
+    if (known !== 0) return getRecord(words[(known - 1) * WORDS + RECORD_AT] as number);
     const row = this.#rows;
     const at = row * WORDS;
     for (let word = 0; word < HASH_WORDS; word += 1) words[at + word] = hash[word] as number;
-    const table = this.#table;
-    const mask = table.length - 1;
-    let slot = (words[at] as number) & mask;
-    for (let known = table[slot] as number; known !== 0; known = table[slot] as number) {
-      if (isEqual(words, at, (known - 1) * WORDS))
-        return getRecord(words[(known - 1) * WORDS + RECORD_AT] as number);
-      slot = (slot + 1) & mask;
-    }
-    table[slot] = row + 1;
+    this.#table[slot] = row + 1;
     words[at + RECORD_AT] = packRecord(record, 0, kind);
     this.#labelOf[row] = label;
     this.#rows += 1;
     return undefined;
+  }
+
+  /** The same without adding it. */
+  find(hash: Int32Array): number | undefined {
+    const known = this.#table[this.#findSlot(hash)] as number;
+    return known === 0 ? undefined : getRecord(this.#words[(known - 1) * WORDS + RECORD_AT] as number);
+  }
+
+  /** Where the row of a record is in the table, or would be. */
+  #findSlot(hash: Int32Array): number {
+    const words = this.#words;
+    const table = this.#table;
+    const mask = table.length - 1;
+    let slot = (hash[0] as number) & mask;
+    for (let known = table[slot] as number; known !== 0; known = table[slot] as number) {
+      if (isEqual(hash, words, (known - 1) * WORDS)) return slot;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
   }
 
   /** The same for a record of several events. */
@@ -206,7 +220,7 @@ function listDays(labelOf: Uint32Array, labels: Labels): string[] {
   return [...new Set([...new Set(labelOf)].map((label) => labels.get(label).day))].toSorted();
 }
 
-function isEqual(words: Int32Array, a: number, b: number): boolean {
-  for (let word = 0; word < RECORD_AT; word += 1) if (words[a + word] !== words[b + word]) return false;
+function isEqual(hash: Int32Array, words: Int32Array, at: number): boolean {
+  for (let word = 0; word < RECORD_AT; word += 1) if (hash[word] !== words[at + word]) return false;
   return true;
 }

@@ -112,6 +112,13 @@ export async function* mapToBatches(
         record < from
           ? findWithheldBefore(writer, events.length, rejected?.get(record))
           : findWithheld(writer, events, taken);
+      // A true repeat would take nobody's place: what it repeats was sent before the other one was removed.
+      const repeated = record < from || withheld.size === 0 ? undefined : fingerprints.find(writer.words);
+      if (repeated !== undefined) {
+        release(events);
+        outcomes.duplicate(record, events, repeated);
+        continue;
+      }
       const sent = withheld.size === 0 ? events : events.filter((_, event) => !withheld.has(event));
       if (withheld.size > 0 && sent.length > 0) {
         into.startRecord();

@@ -5,7 +5,7 @@ import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
 import { hashKey, KEY_WORDS } from '../../src/pipeline/event-hash.ts';
 import { Fingerprints } from '../../src/pipeline/fingerprints.ts';
 import { type MapDeps, mapToBatches } from '../../src/pipeline/map-to-batches.ts';
-import { Outcomes } from '../../src/pipeline/outcomes.ts';
+import { DUPLICATE, Outcomes } from '../../src/pipeline/outcomes.ts';
 import type { ImportMap } from '../../src/sources/source.ts';
 import { toEventKey } from '../../src/state/fingerprints.ts';
 import { PartRecords } from '../../src/state/part-records.ts';
@@ -21,16 +21,17 @@ function toKey(event: MappedEvent): string {
   return toEventKey(words, 0);
 }
 
-/** Of a part of one record: what is sent of it from a checkpoint on, its outcome and its fingerprints. */
+/** Of a part of equal records: what is sent from a checkpoint on, the outcome of the last one and their fingerprints. */
 async function mapOne(
   events: readonly MappedEvent[],
   from: number,
-  more: Pick<MapDeps, 'taken' | 'rejected'> = {},
+  { records = 1, ...more }: Pick<MapDeps, 'taken' | 'rejected'> & { readonly records?: number } = {},
 ) {
   const body = Buffer.from('{}');
-  const places = { starts: [0], ends: [2], lines: [0], oversize: new Map(), origins: [] };
-  const outcomes = new Outcomes(1);
-  const fingerprints = new Fingerprints(1);
+  const each = <T>(value: T): T[] => Array.from({ length: records }, () => value);
+  const places = { starts: each(0), ends: each(2), lines: each(0), oversize: new Map(), origins: [] };
+  const outcomes = new Outcomes(records);
+  const fingerprints = new Fingerprints(records);
   const sent: string[] = [];
   for await (const { batch } of mapToBatches(new PartRecords(body, undefined, places, body), from, {
     parse: () => ({ kind: 'record', value: {} }) as never,
@@ -49,7 +50,13 @@ async function mapOne(
     [],
     (_, key) => accepted.includes(key),
   );
-  return { sent, rows, rejection: outcomes.getRejection(0), withheld: outcomes.getWithheld(0) };
+  const last = records - 1;
+  const repeats = outcomes.getKind(last) === DUPLICATE ? outcomes.getFirst(last) : undefined;
+  return {
+    ...{ sent, rows, repeats },
+    rejection: outcomes.getRejection(last),
+    withheld: outcomes.getWithheld(last),
+  };
 }
 
 const OPENED = toEvent('Opened', 1, 'a');
@@ -69,6 +76,21 @@ test('what was sent before others of its family were removed keeps its fingerpri
   });
   // The record as a whole, and each of its events.
   expect(await mapOne([OPENED, CLOSED], 1, { taken: TAKEN })).toMatchObject({ rows: 3 });
+});
+
+test('what repeats a record that was sent before others were removed is its duplicate', async () => {
+  for (const events of [[OPENED], [OPENED, CLOSED]])
+    expect(await mapOne(events, 1, { records: 2, taken: TAKEN })).toMatchObject({
+      ...{ sent: [], repeats: 0, rejection: undefined, withheld: [] },
+      rows: events.length === 1 ? 1 : 3,
+    });
+  // Of one that was rejected itself as well: the books make a reject of both.
+  const note = { reason: 'same_id_other_content', detail: '', accepted: [] } as const;
+  const rejected = new Map([[0, note]]);
+  expect(await mapOne([OPENED], 1, { records: 2, rejected, taken: TAKEN })).toMatchObject({
+    ...{ sent: [], repeats: undefined },
+    rejection: { reason: 'same_id_other_content' },
+  });
 });
 
 test('of a record that was withheld in part, what was accepted keeps its fingerprint', async () => {

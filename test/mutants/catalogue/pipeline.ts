@@ -405,4 +405,11 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     edits: [['if (contested.has(key)) withheld.set(event, key);', '']],
     tests: ['test/pipeline/taken-events.test.ts', 'test/migrations/rejects/random-histories.test.ts'],
   },
+  {
+    id: 'XR4',
+    what: 'what repeats a record that was sent before another one was removed is rejected',
+    file: 'src/pipeline/map-to-batches.ts',
+    edits: [['? undefined : fingerprints.find(writer.words);', '? undefined : undefined;']],
+    tests: ['test/pipeline/taken-events.test.ts'],
+  },
 ];
