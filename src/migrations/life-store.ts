@@ -40,7 +40,7 @@ export async function applyEvent(
   staging: Staging,
   record: Pick<MigrationRecord, 'name' | 'id'>,
   event: LifeEvent,
-  { reason, at }: { readonly reason: string; readonly at: string },
+  why: Pick<Control, 'reason' | 'at' | 'keepsRejects'>,
 ): Promise<Applied> {
   const of = 'epoch' in event ? { epoch: event.epoch } : {};
   for (;;) {
@@ -49,7 +49,7 @@ export async function applyEvent(
     if (transition.kind !== 'enter') return transition;
     const { state } = transition;
     const number = before.number + 1;
-    if (await addControl(staging, record, { number, control: { state, reason, at, ...of } }))
+    if (await addControl(staging, record, { number, control: { state, ...why, ...of } }))
       return { kind: 'enter', state, number };
   }
 }

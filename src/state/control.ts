@@ -34,6 +34,8 @@ export const control = z.strictObject({
   at: z.string(),
   /** Of the producer or worker that wrote it; absent where an operator did. */
   epoch: z.number().int().positive().exactOptional(),
+  /** Of one that was removed: whether its rejects stay. Absent in what earlier versions wrote. */
+  keepsRejects: z.boolean().exactOptional(),
 });
 export type Control = z.infer<typeof control>;
 

@@ -128,6 +128,29 @@ describe('a migration that is removed', () => {
     expect(findPersons('halfway', 'person-halfway')).toEqual([]);
   });
 
+  it('says of its rejects that its removal was interrupted, until that has ended', async () => {
+    const loaded = await finish('half');
+    const { staging } = lab.runtime;
+    const cut: typeof lab.runtime = {
+      ...lab.runtime,
+      staging: {
+        ...staging,
+        get: (key) => staging.get(key),
+        put: (key, body) => staging.put(key, body),
+        remove: (key) =>
+          key.includes('/rejects/') ? Promise.reject(new Error('cut off')) : staging.remove(key),
+      },
+    };
+    await expect(remove('half', {}, cut)).rejects.toThrow('cut off');
+    const unfinished =
+      'the removal of migration "half" has not ended, and takes its rejects with it: finish it with "backhaul rm half"';
+    await expect(listRejects(lab.runtime, 'half')).rejects.toThrow(unfinished);
+    await expect(replayRejects(lab.runtime, 'half', { loaded }, importing())).rejects.toThrow(unfinished);
+    await expect(remove('half', { keepRejects: true })).rejects.toThrow(unfinished);
+    expect(await remove('half')).toEqual({});
+    await expect(listRejects(lab.runtime, 'half')).rejects.toThrow('and its rejects with it');
+  });
+
   it('keeps its rejects on request, to be shown and replayed', async () => {
     const loaded = await finish('picky');
     await remove('picky', { keepRejects: true });

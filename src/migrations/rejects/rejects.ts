@@ -151,12 +151,25 @@ export async function* readRejectLines(staging: Staging, name: string): AsyncGen
 
 async function assertNotRemoved(staging: Staging, name: string): Promise<void> {
   if (await canBeReplayed(staging, name)) return;
-  throw new RefusedError('removed', `migration "${name}" was removed, and its rejects with it`);
+  throw new RefusedError(
+    'removed',
+    (await hasRejects(staging, name))
+      ? explainUnfinishedRemoval(name)
+      : `migration "${name}" was removed, and its rejects with it`,
+  );
 }
+
+export const explainUnfinishedRemoval = (name: string): string =>
+  `the removal of migration "${name}" has not ended, and takes its rejects with it: finish it with "backhaul rm ${name}"`;
 
 /** Whether it was not removed, or its rejects were kept. */
 export async function canBeReplayed(staging: Staging, name: string): Promise<boolean> {
-  if ((await loadControl(staging, name))?.state !== 'removed') return true;
+  const control = await loadControl(staging, name);
+  if (control?.state !== 'removed') return true;
+  return control.keepsRejects !== false && hasRejects(staging, name);
+}
+
+async function hasRejects(staging: Staging, name: string): Promise<boolean> {
   for await (const _ of staging.list(layout(name).rejects)) return true;
   return false;
 }

@@ -20,6 +20,7 @@ import { whileImporting } from '../move/import-lock.ts';
 import { takeLedgerLock } from '../persons/lock/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { giveUpAttempts } from '../rejects/attempts.ts';
+import { explainUnfinishedRemoval } from '../rejects/rejects.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
 import { assertNoneIsSending, findFamilyLeft, listMarks, removeFingerprints } from './family-left.ts';
 import { removeAll } from './remove-all.ts';
@@ -74,6 +75,9 @@ export async function removeMigration(
   if (kind === 'stay') return removeMoved(staging, name);
   if (!forget && control?.state === 'removed' && (await isComplete(store, record, keepRejects)))
     return { removedAt: control.at };
+  // Some of them are gone by now.
+  if (keepRejects && control?.keepsRejects === false)
+    throw new RefusedError('removed', explainUnfinishedRemoval(name));
   await assertNotLeased(store, record);
   await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
@@ -88,7 +92,16 @@ export async function removeMigration(
   // Not before: entering facts may take long, and others may begin meanwhile.
   await assertNoneIsSending(staging, record);
   const at = now().toISOString();
-  const entered = await applyEvent(staging, record, { kind: 'remove' }, { reason: `removed at ${at}`, at });
+  const entered = await applyEvent(
+    staging,
+    record,
+    { kind: 'remove' },
+    {
+      reason: `removed at ${at}`,
+      at,
+      keepsRejects: keepRejects,
+    },
+  );
   if (entered.kind === 'enter')
     await store.askRedis((redis) => mirrorControl(redis, record.id, entered)).catch(() => {});
   // Who writes a part looks at its epoch afterwards: what this removal does not list must find it over.

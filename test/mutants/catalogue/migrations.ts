@@ -697,4 +697,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
+  {
+    id: 'XR5',
+    what: 'rejects of a migration whose removal was interrupted are called gone, to be restored',
+    file: 'src/migrations/rejects/rejects.ts',
+    edits: [['return control.keepsRejects !== false && hasRejects', 'return hasRejects']],
+    tests: ['test/migrations/remove.test.ts'],
+  },
+  {
+    id: 'XR6',
+    what: 'a removal that was begun goes on as one that keeps rejects, of which some are gone',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [['if (keepRejects && control?.keepsRejects === false)', 'if (keepRejects && name.length === 0)']],
+    tests: ['test/migrations/remove.test.ts'],
+  },
 ];
