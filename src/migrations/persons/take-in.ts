@@ -17,7 +17,7 @@ import { parseRangeKey, parseTurnKey } from '../../state/keys/turn.ts';
 import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { endTurn, loadTurnDocument, openTurn } from '../../state/ledger/turns.ts';
-import { hasVersions, saveVersions } from '../../state/ledger/versions.ts';
+import { hasVersions, loadRebuiltAt, saveFirstVersions, saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import {
   assertAllListed,
@@ -119,9 +119,8 @@ export async function takeIn(
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
   const document = { migration: id, name, at: now().toISOString() };
-  // Of a new ledger this is the first turn: above those of one that was lost as a whole.
-  const isNew = !(await hasVersions(staging, ledger.id));
-  const above = isNew ? (await findLostTurn(staging, ledger.id))?.turn : undefined;
+  await beginVersions(staging, ledger);
+  const above = Math.max(0, (await loadRebuiltAt(staging, ledger.id)) - 1);
   const turn = await openTurn(staging, ledger.id, document, above);
   await saveVersions(staging, ledger);
   const work = layout(name).atTurn(turn);
@@ -179,6 +178,16 @@ export async function takeIn(
       for await (const _ of chunks) signal.throwIfAborted();
     }
   }
+}
+
+/**
+ * Of a new ledger the first turn is above those of one that was lost as a whole. Noted before it is opened: a ledger that
+ * has a turn and no versions is one that lost them, and whoever is killed in between leaves none.
+ */
+async function beginVersions(staging: Staging, ledger: Ledger): Promise<void> {
+  if (await hasVersions(staging, ledger.id)) return;
+  const lost = (await findLostTurn(staging, ledger.id))?.turn ?? 0;
+  await saveFirstVersions(staging, ledger, lost + 1);
 }
 
 /**

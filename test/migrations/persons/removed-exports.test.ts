@@ -35,7 +35,7 @@ async function play(steps: readonly Step[], sharedDevices: SharedDevices): Promi
     expect(await world.send(name)).toBe('done');
     if (!removes) continue;
     removed.add(name);
-    if ((await world.remove(name, { kill })) === 'killed') await world.remove(name);
+    if ((await world.remove(name, { kill })) === 'killed') expect(await world.remove(name)).toBe('done');
   }
   return world;
 }
@@ -66,6 +66,19 @@ it.each(['none', 'first', 'last'] as const)(
   },
   600_000,
 );
+
+it('is removed by the same command, wherever that was killed while it made the first ledger', async () => {
+  for (let call = 1, ended = ''; ended !== 'done'; call += 1)
+    for (const after of [false, true]) {
+      const world = createPersonsWorld({ overwrite: false, sharedDevices: 'none' });
+      await world.add('m0', [pair('device', 'user')]);
+      ended = String(await world.remove('m0', { kill: { call, after } }));
+      expect(await world.remove('m0'), `killed at call ${call}`).toBe('done');
+      await world.add('m1', [pair('device', 'another')]);
+      expect(await world.send('m1'), `killed at call ${call}`).toBe('done');
+      expect(world.merged).toEqual([]);
+    }
+});
 
 const time = '2023-01-01T00:00:00.000Z';
 const seen = (person: string, id: string): Stated => ({

@@ -711,4 +711,11 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['if (keepRejects && control?.keepsRejects === false)', 'if (keepRejects && name.length === 0)']],
     tests: ['test/migrations/remove.test.ts'],
   },
+  {
+    id: 'XR7',
+    what: 'a first ledger that rm was killed in looks as if it had lost something, for good',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [['  await beginVersions(staging, ledger);\n', '']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
 ];
