@@ -3,6 +3,7 @@ import { ConfigError, getMessage } from '../../lib/errors.ts';
 import { loadControl } from '../../state/control.ts';
 import { layout } from '../../state/keys/migration.ts';
 import {
+  findLedger,
   forgetLedger,
   type Ledger,
   type LedgerAccess,
@@ -106,9 +107,10 @@ export async function enterFacts(
   }
   const keepsLinks = await hasLinks(staging, name);
   if (knowing.length > 0 && !keepsLinks) return;
-  // What was sent before decides: what is removed is only taken into account.
-  const { sharedDevices: _, ...access } = orForget(name, resolveLedger);
-  const ledger = await openLedger(staging, access);
+  // What was sent before decides: what is removed is only taken into account. Where there is nothing, it is the first.
+  const access = orForget(name, resolveLedger);
+  const { sharedDevices: _, ...any } = access;
+  const ledger = (await findLedger(staging, any)) ?? (await openLedger(staging, access));
   await whileHeld(ledger.id, async () => {
     await assertWhole(staging, ledger, name);
     const entering = { staging, ledger, now, signal, onMigration: () => {} };

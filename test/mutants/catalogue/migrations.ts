@@ -718,4 +718,11 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['  await beginVersions(staging, ledger);\n', '']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
+  {
+    id: 'XR8',
+    what: 'rm of the first migration to a project decides that devices are nobody’s',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [['?? (await openLedger(staging, access));', '?? (await openLedger(staging, any));']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
 ];
