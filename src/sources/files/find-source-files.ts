@@ -50,14 +50,32 @@ const toSlice = (name: string, bytes: number, modified: string, location: Slice[
 /** A file, and what identifies it: two entries may find the same one. */
 type Found = [identity: string, way: Way][];
 
-async function findLocal(
+type LocalContext = Pick<SourceContext, 'baseDir' | 'wasThere' | 'onLeftOut'> & {
+  readonly allowEmpty: boolean;
+};
+
+/** What is listed may be gone when it is looked at, such as the folder that whoever writes an export works in. */
+const MOST_LISTINGS = 5;
+
+/** What vanishes meanwhile is not there. Listed anew, as it may have been moved; what is never found is an error. */
+async function findLocal(entry: string, context: LocalContext): Promise<Found> {
+  for (let listings = 1; ; listings += 1) {
+    try {
+      return await listLocal(entry, context);
+    } catch (error) {
+      if (!isGone(error) || listings === MOST_LISTINGS) throw error;
+    }
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = ((error instanceof ConfigError ? error.cause : error) ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+async function listLocal(
   entry: string,
-  {
-    baseDir,
-    allowEmpty,
-    wasThere,
-    onLeftOut,
-  }: Pick<SourceContext, 'baseDir' | 'wasThere' | 'onLeftOut'> & { readonly allowEmpty: boolean },
+  { baseDir, allowEmpty, wasThere, onLeftOut }: LocalContext,
 ): Promise<Found> {
   const path = resolve(baseDir, entry);
   const itself = await stat(path).catch(() => undefined);
@@ -66,11 +84,6 @@ async function findLocal(
   // Names that start with a dot (.DS_Store, half-downloaded files) belong to no export.
   else if (itself?.isDirectory()) paths = await globFiles('**/*', path, entry);
   else paths = await globFiles(entry, baseDir, entry);
-
-  if (itself?.isDirectory() && onLeftOut) {
-    const hidden = await listHidden(path);
-    if (hidden.length > 0) onLeftOut(describeHidden(entry, path, hidden));
-  }
 
   const found: Found = [];
   const identify = createIdentify();
@@ -81,6 +94,10 @@ async function findLocal(
       return [identity, { file, isLoop }] as const;
     });
     for (const [identity, way] of await Promise.all(looked)) found.push([identity, way]);
+  }
+  if (itself?.isDirectory() && onLeftOut) {
+    const hidden = await listHidden(path);
+    if (hidden.length > 0) onLeftOut(describeHidden(entry, path, hidden));
   }
   if (found.length > 0 || wasThere?.(toName(baseDir, path))) return found;
   const folder = itself?.isDirectory() ? path : undefined;

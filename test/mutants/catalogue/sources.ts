@@ -348,6 +348,27 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/files/find-source-files.test.ts'],
   },
   {
+    id: 'XO1',
+    what: 'a folder that vanishes while it is listed refuses a scheduled run',
+    file: 'src/sources/files/find-source-files.ts',
+    edits: [['!isGone(error) || listings === MOST_LISTINGS', 'isGone(error) || listings === MOST_LISTINGS']],
+    tests: ['test/sources/files/vanishing.test.ts'],
+  },
+  {
+    id: 'XO2',
+    what: 'a locked folder refuses the files beside it, which alone are named',
+    file: 'src/sources/files/glob-files.ts',
+    edits: [['countNames(folder) < names', 'countNames(folder) <= names']],
+    tests: ['test/sources/files/find-source-files.test.ts'],
+  },
+  {
+    id: 'XO3',
+    what: 'files below the folders that a pattern leads through are left out without a word',
+    file: 'src/sources/files/glob-files.ts',
+    edits: [['countNames(folder) < names', 'countNames(folder) < names - 1']],
+    tests: ['test/sources/files/find-source-files.test.ts', 'test/sources/files/vanishing.test.ts'],
+  },
+  {
     id: 'TC1',
     what: 'control characters of a source reach the terminal',
     file: 'src/cli/terminal.ts',

@@ -134,7 +134,11 @@ describe('finding', () => {
       if (isRoot) process.seteuid?.(0);
       await mkdir(join(baseDir, 'volume/locked'), { mode: 0 });
       if (isRoot) process.seteuid?.(NOBODY);
-      expect(await readFailure('volume')).toMatch(/volume\/locked, which cannot be listed .*EACCES/);
+      for (const entry of ['volume', 'volume/*/*.json', 'volume/**/*.json'])
+        expect(await readFailure(entry), entry).toMatch(/volume\/locked, which cannot be listed .*EACCES/);
+      // It lies beside the files that these name, and nothing in it could match.
+      for (const entry of ['volume/*', 'volume/../volume/*', join(baseDir, 'volume/*'), 'volume/*.{json,gz}'])
+        expect(await find(entry), entry).toEqual(['volume/a.json']);
     } finally {
       if (isRoot) process.seteuid?.(0);
     }
