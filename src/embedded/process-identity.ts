@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { readPidSpace } from '../lib/pid-space.ts';
 
 /** Pids are reused; together with its start time, a pid identifies one process permanently. */
 export const processIdentity = z.strictObject({
@@ -10,13 +11,17 @@ export const processIdentity = z.strictObject({
   started: z.string(),
   /** Pids have no meaning on another machine or in another container. */
   host: z.string(),
+  /** Tells containers and machines apart that have one host name; absent in what earlier versions wrote. */
+  pids: z.string().exactOptional(),
 });
 export type ProcessIdentity = z.infer<typeof processIdentity>;
 
 /** Undefined when no such process runs; a zombie waiting for its parent counts as gone. */
 export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
   const started = readLinuxStart(pid) ?? readPsStart(pid);
-  return started === undefined ? undefined : { pid, started, host: hostname() };
+  if (started === undefined) return undefined;
+  const pids = readPidSpace();
+  return { pid, started, host: hostname(), ...(pids === undefined ? {} : { pids }) };
 }
 
 export function readOwnIdentity(): ProcessIdentity {

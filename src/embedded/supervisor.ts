@@ -6,7 +6,7 @@ import type { Logger } from '../lib/logger.ts';
 import { loadApiKeys } from './api-keys.ts';
 import { startApiProcess } from './api-process.ts';
 import type { ApiSettings } from './api-protocol.ts';
-import { type DataDirLock, findOwner, isStillHeld, takeDataDirLock } from './data-dir-lock.ts';
+import { acquireDataDirLock, type DataDirLock, findOwner, isStillHeld } from './data-dir-lock.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { startRedisServer } from './redis-server.ts';
 import { type KeptChild, keepRunning } from './restart.ts';
@@ -72,13 +72,21 @@ export async function createSupervisor(given: SupervisorOptions): Promise<Superv
   }
   if (options.redisUrl !== undefined && !options.want.api) return createWithoutServices(options.redisUrl);
   for (;;) {
-    const attempt = takeDataDirLock(options.dataDir);
+    const attempt = await acquireDataDirLock(options.dataDir, {
+      onUnseen: (owner) => logUnseen(options, owner),
+    });
     if (attempt.kind === 'taken') return runServices(options, attempt.lock);
     const services = await waitForServices(options.dataDir, attempt.generation, attempt.owner);
     // Undefined: the owner has ended meanwhile, and the folder is free.
     if (services !== undefined) return attach(options, services, attempt.generation, attempt.owner);
   }
 }
+
+const logUnseen = ({ dataDir, log }: SupervisorOptions, { pid, host }: ProcessIdentity) =>
+  log.warn(
+    { dataDir, pid, host },
+    'the process that has the data folder cannot be seen from here: it runs or ran in another container, or before this machine was started; waiting up to 15 s for a sign of life',
+  );
 
 /** The Redis of the current owner of the data folder; undefined when there is none. Starts nothing. */
 export async function findRunningRedis(dataDir: string): Promise<string | undefined> {
@@ -144,6 +152,7 @@ async function runServices(options: SupervisorOptions, lock: DataDirLock): Promi
       children.push(keepRunning('API', first, again, failure.raise, log));
       api = { url: first.url, ...keys, queues: { user, password } };
     }
+    lock.onLost(failure.raise);
     putServices(options.dataDir, { generation: lock.generation, redisUrl, ...(api ? { api } : {}) });
     let closing: Promise<void> | undefined;
     const close = () => {

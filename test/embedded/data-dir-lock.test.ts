@@ -1,10 +1,17 @@
-import { spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { findOwner, isStillHeld, takeDataDirLock } from '../../src/embedded/data-dir-lock.ts';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  acquireDataDirLock,
+  findOwner,
+  isStillHeld,
+  takeDataDirLock,
+} from '../../src/embedded/data-dir-lock.ts';
+import { hasChanged } from '../../src/embedded/lock-beat.ts';
 import { createPrivateFile } from '../../src/embedded/private-file.ts';
 import { readOwnIdentity, readProcessIdentity } from '../../src/embedded/process-identity.ts';
 import { createDataDir } from './support.ts';
@@ -48,7 +55,7 @@ test('a slow process does not keep a number that others have been through meanwh
   const dead = { ...readOwnIdentity(), started: 'long ago' };
   writeFileSync(join(dataDir, 'owner.1.lock'), JSON.stringify({ kind: 'owned', owner: dead }));
   let isSlow = true;
-  const attempt = takeDataDirLock(dataDir, (path, content) => {
+  const create = (path: string, content: string) => {
     if (isSlow) {
       // Others took 2 and released it, and hold 3, while this process was about to create 2.
       isSlow = false;
@@ -57,7 +64,8 @@ test('a slow process does not keep a number that others have been through meanwh
       writeFileSync(join(dataDir, 'owner.3.lock'), JSON.stringify({ kind: 'owned', owner }));
     }
     return createPrivateFile(path, content);
-  });
+  };
+  const attempt = takeDataDirLock(dataDir, { create });
   expect(attempt).toMatchObject({ kind: 'held', generation: 3 });
   expect(readdirSync(dataDir)).toEqual(['owner.3.lock']);
 });
@@ -97,6 +105,97 @@ test('a folder of another machine is refused with a message that says what to do
   writeFileSync(join(dataDir, 'owner.3.lock'), JSON.stringify({ kind: 'owned', owner }));
   expect(findOwner(dataDir)).toBeUndefined();
   expect(() => takeDataDirLock(dataDir)).toThrow(/another machine.*BACKHAUL_DATA_DIR.*owner\.3\.lock/s);
+});
+
+/** Of a process in another container, or of an earlier start of this machine. */
+const unseen = { ...readOwnIdentity(), pids: 'elsewhere' };
+
+test('an owner that cannot be seen keeps the folder as long as it gives signs of life', async () => {
+  const dataDir = createDataDir();
+  const path = join(dataDir, 'owner.3.lock');
+  const content = JSON.stringify({ kind: 'owned', owner: unseen });
+  writeFileSync(path, content);
+  let atMs = 1_000;
+  const beating = setInterval(() => {
+    atMs += 1;
+    utimesSync(path, atMs / 1_000, atMs / 1_000);
+  }, 100);
+  onTestFinished(() => clearInterval(beating));
+  await expect(acquireDataDirLock(dataDir)).rejects.toThrow(
+    /in another container \(process \d+, with the host name .+ as here\).*BACKHAUL_DATA_DIR/s,
+  );
+  expect(readFileSync(path, 'utf8')).toBe(content);
+});
+
+test('an owner that cannot be seen and gives no sign of life has ended', async () => {
+  const dataDir = createDataDir();
+  writeFileSync(join(dataDir, 'owner.3.lock'), JSON.stringify({ kind: 'owned', owner: unseen }));
+  const waitedFor: unknown[] = [];
+  const attempt = await acquireDataDirLock(dataDir, {
+    silentMs: 600,
+    onUnseen: (owner) => waitedFor.push(owner),
+  });
+  expect(attempt).toMatchObject({ kind: 'taken', lock: { generation: 4 } });
+  expect(waitedFor).toEqual([unseen]);
+});
+
+test('an owner that was killed here is not waited for, nor one of a version that gave no signs', async () => {
+  const { pids: _, ...earlier } = readOwnIdentity();
+  for (const owner of [readOwnIdentity(), earlier]) {
+    const dataDir = createDataDir();
+    const lock = { kind: 'owned', owner: { ...owner, started: 'long ago' } };
+    writeFileSync(join(dataDir, 'owner.1.lock'), JSON.stringify(lock));
+    expect(takeDataDirLock(dataDir).kind).toBe('taken');
+    writeFileSync(join(dataDir, 'owner.5.lock'), JSON.stringify({ kind: 'owned', owner }));
+    expect(takeDataDirLock(dataDir)).toMatchObject({ kind: 'held', generation: 5 });
+  }
+});
+
+test('an owner gives signs of life until it releases the folder', async () => {
+  const dataDir = createDataDir();
+  const lock = take(dataDir);
+  const path = join(dataDir, `owner.${lock.generation}.lock`);
+  expect(await hasChanged(path, 10_000)).toBe(true);
+  expect(await hasChanged(path, 10_000)).toBe(true);
+  lock.release();
+  expect(await hasChanged(path, 2_500)).toBe(false);
+});
+
+test('an owner that stood still hears that another process has the folder by now', async () => {
+  const dataDir = createDataDir();
+  const lock = take(dataDir);
+  const lost = new Promise<Error>((resolve) => lock.onLost(resolve));
+  writeFileSync(join(dataDir, 'owner.2.lock'), JSON.stringify({ kind: 'owned', owner: unseen }));
+  rmSync(join(dataDir, 'owner.1.lock'));
+  expect((await lost).message).toMatch(/^Another process has taken the data folder /);
+  lock.release();
+  expect(readdirSync(dataDir)).toEqual(['owner.2.lock']);
+});
+
+/** As in a container: with pids of its own, and the host name of this machine. */
+const IN_CONTAINER = ['--pid', '--fork', '--kill-child', '--mount-proc'];
+const hasContainers = (() => {
+  try {
+    execFileSync('unshare', [...IN_CONTAINER, 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false; // it takes Linux, and root
+  }
+})();
+
+test.skipIf(!hasContainers)('a container with the host name of another takes no folder from it', async () => {
+  const dataDir = createDataDir();
+  const lock = take(dataDir);
+  const built = new URL('../../dist/src/embedded/data-dir-lock.js', import.meta.url).href;
+  const script = `
+    import { acquireDataDirLock } from ${JSON.stringify(built)};
+    const attempt = await acquireDataDirLock(process.argv[1]).catch((error) => ({ kind: error.message }));
+    process.stdout.write(attempt.kind);
+  `;
+  const node = [process.execPath, '--input-type=module', '-e', script, dataDir];
+  const { stdout } = await promisify(execFile)('unshare', [...IN_CONTAINER, ...node]);
+  expect(stdout).toMatch(/belongs to a process .* in another container/);
+  expect(isStillHeld(dataDir, lock.generation)).toBe(true);
 });
 
 test('a damaged lock is refused, not overrun', () => {

@@ -1,4 +1,4 @@
-import { takeDataDirLock } from '../../embedded/data-dir-lock.ts';
+import { acquireDataDirLock } from '../../embedded/data-dir-lock.ts';
 import {
   hasEmbeddedDatabase,
   putDatabaseNote,
@@ -29,7 +29,7 @@ export async function moveToServer(context: CommandContext, options: { to?: stri
   if (!hasEmbeddedDatabase(dataDir)) {
     throw new ConfigError(`There is no embedded database in ${folder}; BACKHAUL_DATA_DIR names its folder.`);
   }
-  const attempt = takeDataDirLock(dataDir);
+  const attempt = await acquireDataDirLock(dataDir);
   if (attempt.kind === 'held') {
     throw new ConfigError(
       `The data folder ${dataDir} is in use by process ${attempt.owner.pid}. Stop it (backhaul serve, a run or a worker), and move then.`,

@@ -1,20 +1,12 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { readPidSpace } from '../../lib/pid-space.ts';
 import type { Place } from '../lifecycle.ts';
 
 /** Where this process runs. A host name is not enough: containers and copies of a machine may have the same. */
-export const THIS_PLACE: Place = { host: hostname(), ...readPids() };
+export const THIS_PLACE: Place = toPlace(readPidSpace());
 
-/** On Linux this start of the machine and this namespace of pids; elsewhere there are no namespaces of them. */
-function readPids(): Pick<Place, 'pids'> {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-    const space = `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
-    return { pids: createHash('sha256').update(space).digest('hex').slice(0, 16) };
-  } catch {
-    return {};
-  }
+function toPlace(pids: string | undefined): Place {
+  return { host: hostname(), ...(pids === undefined ? {} : { pids }) };
 }
 
 /** Whether a process of this place exists. */

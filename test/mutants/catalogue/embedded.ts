@@ -12,8 +12,34 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     id: 'V2',
     what: 'lock of another machine taken',
     file: 'src/embedded/data-dir-lock.ts',
-    edits: [['if (owner.host === hostname()) return isAlive(owner);', 'return isAlive(owner);']],
+    edits: [['if (owner.host === own.host) {', 'if (true) {']],
     tests: ['test/embedded'],
+  },
+  {
+    id: 'YO1',
+    what: 'a container takes the data folder of another one with its host name, as it does not see its process',
+    file: 'src/embedded/data-dir-lock.ts',
+    edits: [["if (owner.pids !== undefined && owner.pids !== own.pids) return 'unseen';", '']],
+    tests: ['test/embedded/data-dir-lock.test.ts'],
+  },
+  {
+    id: 'YO2',
+    what: 'an owner of a data folder gives no signs of life',
+    file: 'src/embedded/lock-beat.ts',
+    edits: [
+      [
+        'const timer = setInterval(() => void beat(), BEAT_MS).unref();',
+        'const timer = undefined; void beat;',
+      ],
+    ],
+    tests: ['test/embedded/data-dir-lock.test.ts'],
+  },
+  {
+    id: 'YO3',
+    what: 'an owner whose data folder was taken while it stood still does not hear of it',
+    file: 'src/embedded/lock-beat.ts',
+    edits: [["if (error.code === 'ENOENT') onGone();", 'void onGone;']],
+    tests: ['test/embedded/data-dir-lock.test.ts'],
   },
   {
     id: 'V4',
@@ -33,8 +59,8 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     file: 'src/embedded/data-dir-lock.ts',
     edits: [
       [
-        `putPrivateFile(lockPath(dataDir, generation), render({ kind: 'released' }))`,
-        'rmSync(lockPath(dataDir, generation), { force: true })',
+        `putPrivateFile(path, render({ kind: 'released' }))`,
+        'rmSync(path, { force: true })',
       ],
     ],
     tests: ['test/embedded'],
