@@ -57,12 +57,7 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     id: 'V7',
     what: 'release deletes the lock instead of a tombstone',
     file: 'src/embedded/data-dir-lock.ts',
-    edits: [
-      [
-        `putPrivateFile(path, render({ kind: 'released' }))`,
-        'rmSync(path, { force: true })',
-      ],
-    ],
+    edits: [[`putPrivateFile(path, render({ kind: 'released' }))`, 'rmSync(path, { force: true })']],
     tests: ['test/embedded'],
   },
   {

@@ -255,8 +255,8 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/life-store.ts',
     edits: [
       [
-        'if (await addControl(staging, record, { number, control: { state, reason, at, ...of } }))',
-        'if (await addControl(staging, record, { number, control: { state, reason, at, ...of } }) || number > 0)',
+        'if (await addControl(staging, record, { number, control: { state, ...why, ...of } }))',
+        'if (await addControl(staging, record, { number, control: { state, ...why, ...of } }) || number > 0)',
       ],
     ],
     tests: ['test/migrations/run/lease.test.ts'],
