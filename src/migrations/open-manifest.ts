@@ -12,16 +12,14 @@ import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { loadAcceptedEvents } from '../pipeline/accepted-events.ts';
 import { limitToStored } from '../pipeline/limit-to-stored.ts';
-import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
+import { bindSource } from '../sources/registry.ts';
 import { toSourceSlice } from '../sources/source.ts';
 import { createAcceptanceMark } from '../state/destination-marks.ts';
 import type { Epoch } from '../state/epochs.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { findLatest } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
-import { createManifestMap } from './manifest/create-maps.ts';
-import { openHashKey } from './manifest/hash-key.ts';
-import { openPinnedPlaces } from './manifest/places.ts';
+import { openMaps } from './manifest/open-maps.ts';
 import { createMigrationStamp } from './manifest/stamps.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
@@ -38,14 +36,8 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
   const { staging, redis, log } = deps;
   return async (record, epoch, standing) => {
     const manifest = parseStoredManifest(epoch.manifest, staging.location);
-    const version = getPinnedVersion(record.mapping, manifest.source.type);
+    const maps = await openMaps(staging, record, manifest, deps.env);
     const source = bindSource(manifest.source);
-    const findPlace = await openPinnedPlaces(staging, record);
-    const hashKey = await openHashKey(staging, record, manifest, deps.env);
-    const maps = {
-      vendor: createManifestMap(manifest, { version, findPlace, hashKey }),
-      record: createManifestMap(manifest, { version, findPlace, hashKey, idFrom: 'record' }),
-    };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);
     const ledger = resolveLedger(manifest, deps);
@@ -146,13 +138,4 @@ function createLazy<T>(create: () => Promise<T>) {
     /** Undefined where it was never used. */
     peek: async (): Promise<T | undefined> => created,
   };
-}
-
-/** Another version of the map would make other events of the same records (I2). */
-function getPinnedVersion(pinned: string, type: string): number {
-  const version = readPinnedVersion(pinned, type);
-  if (version !== undefined) return version;
-  throw new ConfigError(
-    `the migration is pinned to mapping ${pinned}, this worker has ${listMappingNames(type)}; start workers of the release that began it`,
-  );
 }

@@ -15,8 +15,7 @@ import {
   UnavailableError,
 } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { IdFrom } from '../sources/mapping/event-id.ts';
-import type { ImportMap, SourceSlice } from '../sources/source.ts';
+import type { SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
 import { loadControl } from '../state/control.ts';
 import { type Epoch, loadEpoch } from '../state/epochs.ts';
@@ -24,6 +23,7 @@ import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { applyEvent } from './life-store.ts';
 import { compareEpoch, DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
+import type { ImportMaps } from './manifest/open-maps.ts';
 import { type WatchedStanding, watchStanding } from './run/standing.ts';
 
 /** A migration as a worker needs it: all of its settings resolved for one epoch. */
@@ -31,8 +31,7 @@ export interface OpenMigration {
   readonly record: MigrationRecord;
   readonly epoch: number;
   readonly settings: WorkSettings;
-  /** By `idFrom` of the description of a part; those without have `vendor`. */
-  readonly maps: Readonly<Record<IdFrom, ImportMap>>;
+  readonly maps: ImportMaps;
   readonly deliver: Deliver;
   /** What the destination answers instead of taking events, while they are sent again. @default nothing */
   readonly trouble?: () => string | undefined;

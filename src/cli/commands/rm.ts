@@ -20,8 +20,8 @@ export async function rm(
   name: string,
   { keepRejects = false, forget = false }: RmCommandOptions,
 ): Promise<ExitCode> {
-  const { settings, terminal } = context;
-  const options = { keepRejects, forget, resolveLedger: createResolver(context) };
+  const { settings, terminal, env } = context;
+  const options = { keepRejects, forget, resolveLedger: createResolver(context), env };
   const store = await openStore(settings);
   // Before its record may go. A replay that is damaged keeps nothing else from being removed.
   const replays = await findReplaysLeft(store.staging, name, { forget }).catch(() => []);
@@ -59,11 +59,11 @@ export async function rm(
 
 /** Removes what finished longer ago than the settings keep it. */
 export async function sweep(context: CommandContext): Promise<void> {
-  const { settings, terminal } = context;
+  const { settings, terminal, env } = context;
   const { keepDays: afterDays } = settings;
   if (afterDays === undefined) return;
   const log = await context.openLog();
-  const options = { afterDays, resolveLedger: createResolver(context), log };
+  const options = { afterDays, resolveLedger: createResolver(context), env, log };
   try {
     for (const name of await sweepFinished(await openStore(settings), options))
       terminal.info(`${name} finished more than ${afterDays} days ago and is removed; its report stays.`);

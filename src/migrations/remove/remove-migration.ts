@@ -1,3 +1,4 @@
+import type { Environment } from '../../../config/environment.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
@@ -22,6 +23,7 @@ import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-fa
 import { giveUpAttempts } from '../rejects/attempts.ts';
 import { explainUnfinishedRemoval } from '../rejects/rejects.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
+import { assertCompared } from './assert-compared.ts';
 import { assertNoneIsSending, findFamilyLeft, listMarks, removeFingerprints } from './family-left.ts';
 import { removeAll } from './remove-all.ts';
 
@@ -37,6 +39,8 @@ export interface RemoveOptions {
   readonly forget?: boolean | undefined;
   /** The ledger of a migration's destination. Throws ConfigError where this process does not know its key. */
   readonly resolveLedger: ResolveLedger;
+  /** Where the keys are that mappings hash with. @default none is known */
+  readonly env?: Environment;
 }
 
 export interface Removed {
@@ -60,7 +64,7 @@ export interface Removed {
 export async function removeMigration(
   store: MigrationStore,
   name: string,
-  { keepRejects = false, forget = false, resolveLedger }: RemoveOptions,
+  { keepRejects = false, forget = false, resolveLedger, env = {} }: RemoveOptions,
 ): Promise<Removed> {
   const { staging, now } = store;
   if (await isImporting(staging, name)) return removeHalfImported(store, name);
@@ -91,6 +95,7 @@ export async function removeMigration(
   if (!forget) await enterFacts(name, facts);
   // Not before: entering facts may take long, and others may begin meanwhile.
   await assertNoneIsSending(staging, record);
+  if (!forget && control?.state !== 'removed') await assertCompared(staging, record, { keepRejects, env });
   const at = now().toISOString();
   const entered = await applyEvent(
     staging,

@@ -1,3 +1,4 @@
+import type { Environment } from '../../../config/environment.ts';
 import { BackhaulError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { loadControl } from '../../state/control.ts';
@@ -13,6 +14,8 @@ export interface SweepOptions {
   /** Finished migrations are removed so many days after their end. */
   readonly afterDays: number;
   readonly resolveLedger: ResolveLedger;
+  /** See RemoveOptions. */
+  readonly env?: Environment;
   readonly log: Logger;
 }
 
@@ -22,7 +25,7 @@ export interface SweepOptions {
  */
 export async function sweepFinished(
   store: MigrationStore,
-  { afterDays, resolveLedger, log }: SweepOptions,
+  { afterDays, resolveLedger, env = {}, log }: SweepOptions,
 ): Promise<string[]> {
   const removed: string[] = [];
   const aheadMs = await measureClock(store);
@@ -39,7 +42,7 @@ export async function sweepFinished(
       if (control?.state !== 'finished') continue;
       if (store.now().getTime() - Date.parse(control.at) < afterDays * DAY_MS) continue;
       if (await isScheduled(store.staging, name)) continue; // its next run would find nothing to continue
-      await removeMigration(store, name, { resolveLedger });
+      await removeMigration(store, name, { resolveLedger, env });
       removed.push(name);
     } catch (error) {
       // A migration that is damaged, or that somebody resumes at this moment, keeps no other from being removed.

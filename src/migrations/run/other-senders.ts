@@ -1,6 +1,7 @@
 import type { FingerprintIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { loadControl } from '../../state/control.ts';
+import { listGivenUp } from '../../state/given-up.ts';
 import { layout } from '../../state/keys/migration.ts';
 import { toPartsPrefix } from '../../state/keys/parts.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
@@ -25,6 +26,8 @@ export interface SentPart {
   readonly isRejected: (record: number, eventKey: string | undefined) => boolean;
 }
 
+export type SentRows = Pick<SentPart, 'migration' | 'index' | 'isRejected'>;
+
 /**
  * What a replay, its migration and the other replays of it have sent, without that of `record` itself. Their uuids do
  * not depend on which of them sends a record.
@@ -36,12 +39,18 @@ export async function listOtherParts(staging: Staging, record: MigrationRecord):
   return found;
 }
 
-/** What others of its family have sent of which no record is left: they were removed, and their fingerprints kept. */
-export async function listGoneParts(staging: Staging, record: MigrationRecord): Promise<SentPart[]> {
-  const found: SentPart[] = [];
-  for (const other of await loadFamily(staging, record))
-    if (other.id !== record.id && (await isRemoved(staging, other)))
-      found.push(...(await listSentParts(staging, other)).parts);
+/**
+ * What others of its family have sent, or may have sent, of which no record is left: they were removed, and their
+ * fingerprints kept.
+ */
+export async function listGoneParts(staging: Staging, record: MigrationRecord): Promise<SentRows[]> {
+  const found: SentRows[] = [];
+  for (const other of await loadFamily(staging, record)) {
+    if (other.id === record.id || !(await isRemoved(staging, other))) continue;
+    found.push(...(await listSentParts(staging, other)).parts);
+    for await (const index of listGivenUp(staging, other.name))
+      found.push({ migration: other, index, isRejected: () => false });
+  }
   return found;
 }
 

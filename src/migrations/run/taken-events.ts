@@ -11,7 +11,7 @@ import {
   toEventKey,
 } from '../../state/fingerprints.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
-import { listGoneParts, type SentPart } from './other-senders.ts';
+import { listGoneParts, type SentRows } from './other-senders.ts';
 
 /**
  * Finds what removed members of the family of a migration have delivered under the keys of a part; undefined where
@@ -28,14 +28,14 @@ export async function createFindTaken(
 /** By content, those who sent it, and whether they rejected it later: a sender rejects a content as a whole. */
 type Senders = Map<string, Map<string, boolean>>;
 
-/** Reads a day of a part at a time, and keeps what has a wanted key. */
-async function findTaken(
+/** What some parts have delivered under some keys. Reads a day of a part at a time, and keeps what has a wanted key. */
+export async function findTaken(
   staging: Staging,
-  gone: readonly SentPart[],
+  parts: readonly SentRows[],
   { keys, days }: PartKeys,
 ): Promise<TakenEvents> {
   const found = new Map<string, Senders>();
-  for (const { index, migration, isRejected } of gone)
+  for (const { index, migration, isRejected } of parts)
     for (const { day } of index.sections) {
       if (!days.has(day)) continue;
       const rows = await readFingerprints(staging, index, {

@@ -62,6 +62,9 @@ export const layout = (name: string) => {
     allFingerprints: `${prefix}fingerprints/`,
     fingerprintsOf: (partId: string) => `${prefix}fingerprints/${partId}/`,
     fingerprints: (segment: string) => `${prefix}fingerprints/${segment}.bin`,
+    /** What a part may have sent that has no receipt, of a removed migration. */
+    givenUp: (partId: string) => `${prefix}fingerprints/${partId}/given-up${JSON_END}`,
+    givenUpBody: (partId: string) => `${prefix}fingerprints/${partId}/given-up.bin`,
     /** Folded fingerprints; a generation is named by the receipts that it covers. */
     repeats: `${prefix}repeats/`,
     repeatsResult: (generation: string) => `${prefix}repeats/${generation}/result${JSON_END}`,

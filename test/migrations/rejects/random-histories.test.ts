@@ -135,6 +135,27 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
     replayed({ cut: { at: 'request', after: 1, isTaken: false } }),
     removed(),
   ],
+  'what a replay has sent before it was given up, once its migration was removed': [
+    imported(['1: Bought one', '1 later: Bought two', '2 later: Left', '3 later: Left, Right']),
+    replayed({ cut: { at: 'request', after: 1, isTaken: false } }),
+    { kind: 'cancel', of: 0 },
+    removed(),
+  ],
+  'the same, where that replay was removed first': [
+    imported(['1: Bought one', '1 later: Bought two', '2 later: Left', '3 later: Left, Right']),
+    replayed({ cut: { at: 'request', after: 1, isTaken: false } }),
+    { kind: 'cancel', of: 0 },
+    removed(0.9),
+    removed(),
+  ],
+  'what a removed replay has sent before it was given up, once a top-up came': [
+    imported(['1 later: Bought one', '2 later: Left', '3 later: Left, Right']),
+    replayed({ cut: { at: 'request', after: 1, isTaken: true } }),
+    { kind: 'cancel', of: 0 },
+    removed(0.9),
+    imported(['1: Bought two', '3: Right, Bought one']),
+    removed(),
+  ],
   'a record of several events that collides in a replay': [
     imported(['1: Left, Bought one', '1 later: Left, Bought two']),
     replayed(),

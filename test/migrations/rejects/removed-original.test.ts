@@ -18,6 +18,16 @@ afterAll(() => lab?.close());
 const record = (n: string, v: number, t = '2024-02-03T04:05:06Z') =>
   JSON.stringify({ e: 'counted', u: 'ann', t, n, v });
 
+/** Of a replay, the destination takes everything else before it refuses the key; the replay is then given up. */
+async function giveUp(replay: () => Promise<unknown>, name: string, refused: string) {
+  lab.destination.overrule((_, batch) =>
+    batch.includes(refused) ? { status: 401, body: '{"detail":"no"}' } : undefined,
+  );
+  expect(await replay()).toMatchObject({ kind: 'held', migration: name });
+  lab.destination.overrule(undefined);
+  await cancelMigration(lab.runtime, name, 'not wanted');
+}
+
 const remove = (name: string, keepRejects: boolean) =>
   removeMigration(lab.runtime, name, {
     keepRejects,
@@ -35,7 +45,8 @@ const SENT_BY_REMOVED = 'same_id_other_content';
 /** A migration whose records share ids, and what is done to it. */
 async function open(name: string, lines: readonly string[]) {
   const write = async (late: readonly string[] = []) => {
-    const words = { source: keyedSource(name, late), rejects: { failAbove: '100%' } };
+    const limits = { batch: { events: 1 }, requestsInFlight: 1 };
+    const words = { source: keyedSource(name, late), rejects: { failAbove: '100%' }, limits };
     const written = await lab.writeManifest(name, words);
     lab.writeFile(name, 'a.json', lines);
     return written;
@@ -216,6 +227,51 @@ it('removes nothing where one was resumed while its facts were entered', async (
   await expect(removing).rejects.toThrow('"resumed.replay-1" has not finished');
   lab.destination.overrule(undefined);
   expect(isResumed).toBe(true);
+});
+
+it('removes nothing whose place an event of a cancelled replay may have taken', async () => {
+  const { replay, arrived } = await open('cut', [
+    record('cut-1', 1),
+    record('cut-1', 2, 'late'),
+    record('cut-2', 3, 'late'),
+  ]);
+  await giveUp(() => replay('cut', ['late']), 'cut.replay-1', '"v":3');
+  expect(arrived()).toEqual(['cut-1 1']);
+  const refusal =
+    'the uuids of 1 such events are those of delivered ones with other content, and without the records of';
+  await expect(remove('cut', true)).rejects.toThrow(
+    `${refusal} "cut" nobody could send both. Finish it first with "backhaul resume cut.replay-1", or replay what it has left with "backhaul rejects replay cut"`,
+  );
+  await expect(remove('cut.replay-1', true)).rejects.toThrow(`${refusal} "cut.replay-1"`);
+
+  // Another one takes it over and keeps both.
+  expect(await replay('cut', ['late'])).toMatchObject({
+    report: { counts: { read: 2, delivered: 1, rejected: 1 } },
+  });
+  await remove('cut.replay-1', false);
+  await remove('cut', false);
+  await replay('cut.replay-2', ['late']);
+  expect(arrived()).toEqual(['cut-1 1', 'cut-1 1', 'cut-1 2', 'cut-2 3']);
+});
+
+it('keeps what a removed replay may have sent from being replaced', async () => {
+  const { replay, topUp, arrived } = await open('begun', [
+    record('begun-1', 1, 'late'),
+    record('begun-2', 2, 'late'),
+  ]);
+  await giveUp(() => replay('begun', ['late']), 'begun.replay-1', '"v":2');
+  await remove('begun.replay-1', false);
+  expect(await countKept('begun.replay-1')).toBe(2);
+  expect(await topUp('b.json', [record('begun-1', 3), record('begun-3', 4)])).toMatchObject({
+    report: { byReason: { [SENT_BY_REMOVED]: 1 } },
+  });
+  expect(arrived()).toEqual(['begun-1 1', 'begun-3 4']);
+  // What it has sent itself may be sent again.
+  expect(await replay('begun', ['late'])).toMatchObject({ report: { counts: { delivered: 3 } } });
+  expect(arrived()).toEqual(['begun-1 1', 'begun-1 3', 'begun-2 2', 'begun-3 4']);
+  await remove('begun.replay-2', false);
+  await remove('begun', false);
+  expect(await countKept('begun.replay-1')).toBe(0);
 });
 
 it('compares the replays of a migration that was forgotten with one another', async () => {

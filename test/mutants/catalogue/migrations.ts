@@ -624,7 +624,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'AD-1',
     what: 'replays of a migration that was forgotten are compared with nothing',
     file: 'src/migrations/rejects/family.ts',
-    edits: [['if (!isOther) replays.push(other);', 'if (!isOther && root) replays.push(other);']],
+    edits: [['return named === undefined || isOfRoot(other, named, stamped) !== true;', 'return false;']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
   {
@@ -724,5 +724,31 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/remove-facts.ts',
     edits: [['?? (await openLedger(staging, access));', '?? (await openLedger(staging, any));']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
+    id: 'XR9',
+    what: 'rm removes a migration though a cancelled replay may have sent events in the place of its own',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [
+      [
+        "  if (!forget && control?.state !== 'removed') await assertCompared(staging, record, { keepRejects, env });\n",
+        '',
+      ],
+    ],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'XR10',
+    what: 'another content takes the place of what a removed replay may have sent',
+    file: 'src/migrations/remove/assert-compared.ts',
+    edits: [['if (givenUp && givenUp.sections.length > 0)', 'if (givenUp && part.length === 0)']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
+  {
+    id: 'XR11',
+    what: 'a cancelled replay can never be removed though another one has taken over what it left',
+    file: 'src/migrations/remove/uncompared.ts',
+    edits: [['givenUp.sections, isLeft)', 'givenUp.sections)']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
 ];
