@@ -108,7 +108,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     (record) => rejected.has(record),
     outcomes.labels,
     Object.keys(tally.byEvent),
-    (record, key) => rejected.get(record)?.accepted?.includes(key) ?? false,
+    createWasAccepted(rejected),
   );
   const [savedFacts, savedFingerprints] = await Promise.all([
     facts.size > 0 ? store.saveFacts(segment, facts) : undefined,
@@ -133,6 +133,17 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
 
 const NOTHING_SENT: readonly Delivery[] = [];
 const NOTHING_BEFORE: SentBefore = new Map();
+
+/** The events of a record are asked about one after the other, and one record may have very many. */
+function createWasAccepted(
+  rejected: ReadonlyMap<number, RejectNote>,
+): (record: number, key: string) => boolean {
+  let last: { readonly record: number; readonly accepted: ReadonlySet<string> } | undefined;
+  return (record, key) => {
+    if (last?.record !== record) last = { record, accepted: new Set(rejected.get(record)?.accepted) };
+    return last.accepted.has(key);
+  };
+}
 
 /** What was accepted before its part was made stays accepted. */
 function withSentBefore(note: RejectNote, before: SentOfRecord | undefined): RejectNote {

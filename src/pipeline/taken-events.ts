@@ -92,10 +92,11 @@ export function findWithheldBefore(
   note: Pick<RejectNote, 'reason' | 'accepted'> | undefined,
 ): WithheldEvents {
   if (note?.reason !== WITHHELD.reason) return NONE_WITHHELD;
+  const accepted = new Set(note.accepted);
   const withheld = new Map<number, string>();
   for (let event = 0; event < events; event += 1) {
     const key = readKey(writer, events, event);
-    if (!note.accepted?.includes(key)) withheld.set(event, key);
+    if (!accepted.has(key)) withheld.set(event, key);
   }
   return withheld;
 }

@@ -88,7 +88,7 @@ export async function listSentParts(
         if (!records?.has(record)) return false;
         const keys = records.get(record);
         if (keys === undefined) return true;
-        return eventKey === undefined ? keys.length > 0 : keys.includes(eventKey);
+        return eventKey === undefined ? keys.size > 0 : keys.has(eventKey);
       },
     });
   }

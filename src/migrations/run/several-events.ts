@@ -69,10 +69,10 @@ export async function countSeveral(
         const event = source.names[whole.name] ?? OTHER_EVENTS;
         tally.addRecord('rejected', { file: findFile(source, record), day: whole.day, event });
       }
-      const sends = [...new Set([...staying, ...colliding])];
-      const left = accepted.get(record)?.filter((key) => !sends.includes(key)) ?? [];
+      const sends = new Set([...staying, ...colliding]);
+      const left = accepted.get(record)?.filter((key) => !sends.has(key)) ?? [];
       const as = whole && colliding.size > 0 ? 'rejected' : 'stays';
-      kept.set(record, { as, isElsewhere, sends, staying: [...staying], accepted: left });
+      kept.set(record, { as, isElsewhere, sends: [...sends], staying: [...staying], accepted: left });
     }
     const segment = kept.size > 0 && (await saveKept(staging, source, toRejectsKey(source.part), kept));
     if (segment) tally.addRejectSegment(segment);
@@ -115,8 +115,10 @@ function listAccepted({ words }: FingerprintRows, wanted: Wanted['records']): Ma
   for (let at = 0; at < words.length; at += FINGERPRINT_WORDS) {
     const word = words[at + FINGERPRINT_WORDS - 1] as number;
     const record = getRecord(word);
-    if (getKind(word) === OF_EVENT && wanted.has(record))
-      accepted.set(record, [...(accepted.get(record) ?? []), toEventKey(words, at)]);
+    if (getKind(word) !== OF_EVENT || !wanted.has(record)) continue;
+    const keys = accepted.get(record) ?? [];
+    accepted.set(record, keys);
+    keys.push(toEventKey(words, at));
   }
   return accepted;
 }

@@ -12,7 +12,7 @@ export interface FoldResult {
   /** Events that collide only with what others of its family have sent. */
   readonly elsewhere: number;
   /** Records that it rejected, by part; of those of several events with the keys of the events that collide. */
-  readonly rejected: ReadonlyMap<string, ReadonlyMap<number, readonly string[] | undefined>>;
+  readonly rejected: ReadonlyMap<string, ReadonlyMap<number, ReadonlySet<string> | undefined>>;
 }
 
 const count = z.number().int().nonnegative();
@@ -39,7 +39,8 @@ export async function loadFoldResult(
   const kept = await loadDocument(keptResult, layout(name).foldResult, staging);
   if (!kept) return readFoldResult(staging, name, generation);
   const rejected = Object.entries(kept.rejected).map(
-    ([part, records]) => [part, new Map(records.map(({ record, keys }) => [record, keys]))] as const,
+    ([part, records]) =>
+      [part, new Map(records.map(({ record, keys }) => [record, keys && new Set(keys)]))] as const,
   );
   return { elsewhere: kept.elsewhere, rejected: new Map(rejected) };
 }
@@ -81,7 +82,7 @@ async function readFoldResult(
     layout(name).repeatsResult(generation.name),
     generation.rows,
   );
-  const rejected = new Map<string, Map<number, readonly string[] | undefined>>();
+  const rejected = new Map<string, Map<number, ReadonlySet<string> | undefined>>();
   for (const segment of repeats?.rejectSegments ?? []) {
     const lines = await readRejects(staging, segment).catch((error: unknown) => {
       if (leaveOutDamaged && error instanceof SourceError) return [];
@@ -89,12 +90,10 @@ async function readFoldResult(
     });
     for (const { part, record, stays, sends, staying = [] } of lines) {
       if (stays && !sends) continue;
-      const records = rejected.get(part) ?? new Map<number, readonly string[] | undefined>();
+      const records = rejected.get(part) ?? new Map<number, ReadonlySet<string> | undefined>();
       rejected.set(part, records);
-      records.set(
-        record,
-        sends?.filter((key) => !staying.includes(key)),
-      );
+      const stay = new Set(staying);
+      records.set(record, sends && new Set(sends.filter((key) => !stay.has(key))));
     }
   }
   return { elsewhere: repeats?.elsewhere ?? 0, rejected };

@@ -412,4 +412,11 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     edits: [['? undefined : fingerprints.find(writer.words);', '? undefined : undefined;']],
     tests: ['test/pipeline/taken-events.test.ts'],
   },
+  {
+    id: 'XO4',
+    what: 'a record of very many items blocks its process when it is resumed',
+    file: 'src/pipeline/taken-events.ts',
+    edits: [['!accepted.has(key)', '!note.accepted?.includes(key)']],
+    tests: ['test/pipeline/taken-events.test.ts'],
+  },
 ];
