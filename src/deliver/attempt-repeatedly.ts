@@ -4,8 +4,8 @@ import type { Attempts, Sending } from './attempt.ts';
 import type { Budget } from './budget/budget.ts';
 import type { Decision } from './classify.ts';
 import { copyEvent, countEvents } from './ranges.ts';
-import type { createAloneCount } from './refusals/alone.ts';
-import type { createAskAccepted } from './refusals/ask-accepted.ts';
+import type { AloneCount } from './refusals/alone.ts';
+import type { AskAccepted } from './refusals/ask-accepted.ts';
 import { type AskOthers, type Doubt, isOtherTaken, type Piece } from './refusals/doubts.ts';
 import type { KnownGood } from './refusals/known-good.ts';
 import { getBackoffCeilingMs, type RetryPolicy } from './retry-policy.ts';
@@ -34,8 +34,8 @@ export interface RepeatOptions {
   readonly backOff: (tries: number, signal: AbortSignal) => Promise<void>;
   readonly askOthers: (sending: Sending) => AskOthers;
   readonly knownGood: KnownGood;
-  readonly acceptedBefore: Pick<ReturnType<typeof createAskAccepted>, 'hasNone'>;
-  readonly alone: ReturnType<typeof createAloneCount>;
+  readonly acceptedBefore: Pick<AskAccepted, 'hasNone'>;
+  readonly alone: AloneCount;
   readonly log: Pick<Logger, 'debug' | 'warn'>;
 }
 

@@ -5,20 +5,25 @@ import { PausedError } from '../../lib/errors.ts';
 /** Times that a job with such an event is tried, each with all attempts: about 5 minutes. */
 const ROUNDS = 6;
 
+/** Tells one event that always fails from an outage, where nothing else can. */
+export interface AloneCount {
+  /**
+   * Whether the event is given up, because an operator has looked.
+   * @throws {PausedError} where it is to be looked at
+   */
+  isGivenUp(event: Batch, detail: string): boolean;
+}
+
 /**
  * Counts how often an event failed that is alone in its request, in a process of which nothing was accepted and that
  * has no other event to ask: nothing tells it from an outage, so it is waited for, and in the end an operator decides.
  * Once another one fails as well it is an outage, which is waited for without an end.
  */
-export function createAloneCount(acceptRefusals: boolean) {
+export function createAloneCount(acceptRefusals: boolean): AloneCount {
   let only: Buffer | undefined;
   let rounds = 0;
   return {
-    /**
-     * Whether the event is given up, because an operator has looked.
-     * @throws {PausedError} where it is to be looked at
-     */
-    isGivenUp({ body }: Batch, detail: string): boolean {
+    isGivenUp({ body }, detail) {
       only ??= body;
       if (!only.equals(body)) rounds = Number.NEGATIVE_INFINITY;
       rounds += 1;

@@ -1,6 +1,6 @@
 import type { Batch } from '../../contract/delivery.ts';
 import type { Attempts, Sending } from '../attempt.ts';
-import type { createAskAccepted } from './ask-accepted.ts';
+import type { AskAccepted } from './ask-accepted.ts';
 import type { AskOthers } from './doubts.ts';
 import type { KnownGood } from './known-good.ts';
 
@@ -9,7 +9,7 @@ export interface OthersOptions {
   /** The request with the events of a body: see Batch. */
   readonly pack: (body: Buffer) => Promise<Buffer>;
   readonly knownGood: KnownGood;
-  readonly acceptedBefore: ReturnType<typeof createAskAccepted>;
+  readonly acceptedBefore: AskAccepted;
   readonly acceptRefusals: boolean;
   /** Waits as long as after so many failed attempts. */
   readonly backOff: (tries: number, signal: AbortSignal) => Promise<void>;
