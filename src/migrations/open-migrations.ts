@@ -16,15 +16,15 @@ import {
 } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SourceSlice } from '../sources/source.ts';
-import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
+import { mirrorControl } from '../state/checkpoints.ts';
 import { loadControl } from '../state/control.ts';
 import { type Epoch, loadEpoch } from '../state/epochs.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { applyEvent } from './life-store.ts';
-import { compareEpoch, DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
+import { DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
 import type { ImportMaps } from './manifest/open-maps.ts';
-import { type WatchedStanding, watchStanding } from './run/standing.ts';
+import { loadStanding, type WatchedStanding, watchStanding } from './run/standing.ts';
 
 /** A migration as a worker needs it: all of its settings resolved for one epoch. */
 export interface OpenMigration {
@@ -176,18 +176,13 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     }
   };
 
-  const loadStanding = async ({ record, epoch }: OpenMigration) => {
-    const known = await redis.hget(migrationKey(record.id), 'epoch');
-    return { known, standing: compareEpoch(epoch, known === null ? undefined : Number(known)) };
-  };
-
   /**
    * Staging first: what it says holds even when Redis is lost in the same second. Only for the epoch in
    * force: a late answer to an older one must not pause what was corrected and resumed.
    */
   const pause = async (migration: OpenMigration, reason: string) => {
     const { record, epoch } = migration;
-    const { standing } = await loadStanding(migration);
+    const { standing } = await loadStanding(redis, { id: record.id, epoch });
     if (EPOCH_DUTIES[standing].worker === 'hand_back') return;
     const event = { kind: 'pause_by_worker', epoch } as const;
     const entered = await applyEvent(staging, record, event, { reason, at: now().toISOString() });
@@ -211,7 +206,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       entry.users += 1;
       try {
         const migration = await waitForOpened(entry, name);
-        const { known, standing } = await loadStanding(migration);
+        const { known, standing } = await loadStanding(redis, { id: migration.record.id, epoch });
         if (EPOCH_DUTIES[standing].worker === 'hand_back') {
           throw new FencedOutError(
             `${name} is at epoch ${known ?? 'none'}, this job belongs to epoch ${epoch}`,

@@ -51,7 +51,13 @@ export async function mirrorControl(
 
 /** Throws FencedOutError unless the epoch is the one in force (I5). */
 export async function assertEpochInForce(redis: Redis, migrationId: string, epoch: number): Promise<void> {
-  const known = await redis.hget(migrationKey(migrationId), 'epoch');
+  const known = await redis.hget(migrationKey(migrationId), 'epoch').catch((error: unknown) => {
+    throw new UnavailableError(
+      `Redis did not name the epoch in force: ${getMessage(error)}`,
+      'backoff',
+      error,
+    );
+  });
   if (known === String(epoch)) return;
   throw new FencedOutError(
     `the migration is at epoch ${known ?? 'none'}, this job belongs to epoch ${epoch}`,

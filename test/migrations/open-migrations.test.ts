@@ -133,6 +133,16 @@ describe('the migrations that a worker has open', () => {
     await expect(migrations.use(name, 1, never, work)).rejects.toThrow(FencedOutError);
   });
 
+  it('are asked about again later where Redis cannot say which epoch is in force', async () => {
+    await redis.set(migrationKey(name), 'of another kind');
+    const work = () => migrations.use(name, 2, never, async () => ({ kind: 'done' as const }));
+    await expect(work()).rejects.toThrow(/^Redis did not say whether the migration still runs: WRONGTYPE/);
+    await expect(work()).rejects.toThrow(UnavailableError);
+    await redis.del(migrationKey(name));
+    await redis.hset(migrationKey(name), 'epoch', 2);
+    expect(await work()).toEqual({ kind: 'done' });
+  });
+
   it.each(['stopped', 'paused', 'cancelled'])(
     'hand work back when the migration is %s meanwhile',
     async (state) => {

@@ -46,19 +46,30 @@ export function watchStanding(
     isKnown: () =>
       clocks.monotonic() - seen.monotonic <= FRESH_MS && Math.abs(clocks.wall() - seen.wall) <= FRESH_MS,
     async assert(signal) {
-      const asked = look().catch((error: unknown) => {
-        // As of a checkpoint that is not saved: it may work again later, and fails no part.
-        throw new UnavailableError(
-          `Redis did not say whether the migration still runs: ${getMessage(error)}`,
-          'backoff',
-          error,
-        );
-      });
-      const why = await raceAbort(asked, signal);
+      const why = await raceAbort(orUnavailable(look()), signal);
       if (why !== undefined) throw new FencedOutError(why);
     },
   };
 }
+
+/** The epoch in force, and how one's own stands to it. */
+export async function loadStanding(
+  redis: Pick<Redis, 'hget'>,
+  { id, epoch }: { readonly id: string; readonly epoch: number },
+) {
+  const known = await orUnavailable(redis.hget(migrationKey(id), 'epoch'));
+  return { known, standing: compareEpoch(epoch, known === null ? undefined : Number(known)) };
+}
+
+/** As of a checkpoint that is not saved: it may work again later, and fails no part. */
+const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((error: unknown) => {
+    throw new UnavailableError(
+      `Redis did not say whether the migration still runs: ${getMessage(error)}`,
+      'backoff',
+      error,
+    );
+  });
 
 /** A Redis that forgot the migration, or knows an older epoch, says nothing: the producer opens a new one. */
 function explainEnd(

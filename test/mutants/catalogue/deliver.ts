@@ -707,7 +707,7 @@ local head`,
     id: 'RO3',
     what: 'a part fails for good because Redis could not say whether the migration still runs',
     file: 'src/migrations/run/standing.ts',
-    edits: [['await raceAbort(asked, signal)', 'await raceAbort(look(), signal)']],
+    edits: [['await raceAbort(orUnavailable(look()), signal)', 'await raceAbort(look(), signal)']],
     tests: ['test/migrations/run/standing.test.ts'],
   },
 ];

@@ -751,4 +751,16 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['givenUp.sections, isLeft)', 'givenUp.sections)']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
+  {
+    id: 'XO5',
+    what: 'a part fails for good because Redis could not say which epoch is in force',
+    file: 'src/migrations/run/standing.ts',
+    edits: [
+      [
+        "await orUnavailable(redis.hget(migrationKey(id), 'epoch'))",
+        "await redis.hget(migrationKey(id), 'epoch')",
+      ],
+    ],
+    tests: ['test/migrations/open-migrations.test.ts'],
+  },
 ];
