@@ -7,6 +7,7 @@ import { getMessage, UnavailableError } from '../src/lib/errors.ts';
 import { hideEvictionPolicy } from '../src/lib/eviction-policy.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type Payload, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
+import { findHold, logHolds } from './find-hold.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 import { createJobWorker } from './worker.ts';
 
@@ -28,6 +29,8 @@ export interface DeletionJobsOptions {
   readonly schedule: string;
   readonly work: DeletionWork;
   readonly log: Logger;
+  /** How often the queue is looked at. @default 30 seconds */
+  readonly holdsEveryMs?: number;
 }
 
 export interface DeletionJobs {
@@ -44,7 +47,7 @@ export interface DeletionJobs {
 
 export interface DeletionJobState {
   readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
-  /** Of the last attempt; undefined when none has failed. */
+  /** Of the last attempt, or why it waits; undefined when none has failed and the queue gives out jobs. */
   readonly reason: string | undefined;
   /** Undefined: every project. */
   readonly projectIds: readonly number[] | undefined;
@@ -66,7 +69,13 @@ const CLOSE_WITHIN_MS = 5_000;
  * at a time, in whichever process takes it. The database holds what to delete and the queue is only the clock: what should
  * have run while no API process ran, or while Redis lost its memory, is detected and run then.
  */
-export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJobsOptions): DeletionJobs {
+export function startDeletionJobs({
+  redisUrl,
+  schedule,
+  work,
+  log,
+  holdsEveryMs,
+}: DeletionJobsOptions): DeletionJobs {
   const connection = hideEvictionPolicy(new Redis(redisUrl, { maxRetriesPerRequest: 2 }));
   const queue = new Queue(DELETION_JOB, {
     connection,
@@ -97,7 +106,8 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
   }
 
   async function checkSchedule(): Promise<void> {
-    await queue.setGlobalConcurrency(1);
+    // An operator who sets it to 0 on the queue dashboard wants none to run.
+    if ((await queue.getGlobalConcurrency()) !== 0) await queue.setGlobalConcurrency(1);
     const scheduled = { because: 'scheduled' } satisfies Payload<'delete-events'>;
     const template = { name: DELETION_JOB, data: scheduled, opts: retryPolicy };
     await queue.upsertJobScheduler(SCHEDULER, { pattern: schedule, tz: 'UTC' }, template);
@@ -122,6 +132,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     }
   }
   const checking = keepChecking();
+  void logHolds(queue, { what: 'deletions', log, signal: closing.signal, everyMs: holdsEveryMs });
 
   return {
     ask: (projectIds) =>
@@ -159,7 +170,9 @@ async function loadState(
   const reason = job.failedReason === '' ? undefined : job.failedReason;
   const { projectIds } = job.data;
   if (state === 'active' || state === 'completed' || state === 'failed') return { state, reason, projectIds };
-  return { state: state === 'delayed' ? 'retrying' : 'waiting', reason, projectIds };
+  if (state === 'delayed') return { state: 'retrying', reason, projectIds };
+  const hold = await findHold(queue);
+  return { state: 'waiting', reason: hold === undefined ? reason : `for ${hold}`, projectIds };
 }
 
 /** A Redis that is away is an UnavailableError: the client can try again. */

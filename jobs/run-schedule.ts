@@ -6,6 +6,7 @@ import { getMessage } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import type { ScheduleView } from '../src/migrations/schedule/schedules.ts';
 import { type Payload, QUEUE_PREFIX, retryPolicy, SCHEDULE_JOB } from './catalog.ts';
+import { logHolds } from './find-hold.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 import { createJobWorker } from './worker.ts';
 
@@ -96,6 +97,7 @@ export function startScheduleJobs({
     }
   }
   const checking = keepChecking();
+  void logHolds(queue, { what: 'schedules', log, signal: closing.signal, everyMs: checkEveryMs });
 
   return {
     async close() {

@@ -5,6 +5,7 @@ import type { Logger } from '../src/lib/logger.ts';
 import type { MigrationQueue } from '../src/migrations/migration-runtime.ts';
 import type { SettledState, WorkEvent } from '../src/migrations/run/work-queue.ts';
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
+import { findHold } from './find-hold.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 
 const CLOSE_WITHIN_MS = 2_000;
@@ -70,14 +71,7 @@ export async function createWorkQueue(
       if (state === 'delayed' && wasTriedLater(job)) await job.promote().catch(() => {}); // taken this very moment
       return { kind: 'open' };
     },
-    async findHold(name) {
-      const queue = getQueue(name);
-      if (await queue.isPaused())
-        return `the queue ${queue.name}, which is paused: resume it on the queue dashboard (/queues)`;
-      if ((await queue.getGlobalConcurrency()) === 0)
-        return `the queue ${queue.name}, whose concurrency is set to 0: raise it on the queue dashboard (/queues)`;
-      return undefined;
-    },
+    findHold: (name) => findHold(getQueue(name)),
     async forget(jobIdPrefix) {
       for (const [name, queue] of queues) {
         if (name === 'stage-file') await queue.obliterate({ force: true });

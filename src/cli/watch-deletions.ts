@@ -71,5 +71,6 @@ export async function watchDeletions(
 
 function renderLine(run: Run, open: number, done: { verified: number; deleted_events: number }): string {
   const retry = run.state === 'retrying' && run.reason !== null ? ` · retried after: ${run.reason}` : '';
-  return `deletions ${run.state} · ${number(done.verified)} verified, ${number(open)} open · ${number(done.deleted_events)} events deleted${retry}`;
+  const hold = run.state === 'waiting' && run.reason !== null ? ` ${run.reason}` : '';
+  return `deletions ${run.state}${hold} · ${number(done.verified)} verified, ${number(open)} open · ${number(done.deleted_events)} events deleted${retry}`;
 }

@@ -1,4 +1,5 @@
 import { Queue } from 'bullmq';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DELETION_JOB, QUEUE_PREFIX } from '../../jobs/catalog.ts';
 import { createDashboard, getTitle } from '../../jobs/dashboard.ts';
@@ -29,13 +30,14 @@ afterEach(async () => {
   await queue.close();
 });
 
-function start(work: Partial<DeletionWork>, schedule = SUNDAYS): DeletionJobs {
+function start(work: Partial<DeletionWork>, schedule = SUNDAYS, log = silent): DeletionJobs {
   const nothing = { run: async () => {}, oldest: async () => undefined };
   const jobs = startDeletionJobs({
     redisUrl: server.url,
     schedule,
     work: { ...nothing, ...work },
-    log: silent,
+    log,
+    holdsEveryMs: 50,
   });
   closers.push(jobs.close);
   return jobs;
@@ -92,6 +94,38 @@ describe('the job that deletes events', () => {
     expect(job?.data).toEqual({ because: 'scheduled' });
     expect(await queue.getDelayedCount()).toBe(1);
     expect((await scheduled()).next).toBe((next ?? 0) + 7 * DAY_MS);
+  });
+
+  it('says what a job waits for that was asked for while its queue is paused, or has a concurrency of 0', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+    await queue.pause();
+    const jobs = start({}, SUNDAYS, log);
+    const jobId = await jobs.ask();
+    const paused = 'the queue delete-events, which is paused: resume it on the queue dashboard (/queues)';
+    expect(await jobs.state(jobId)).toMatchObject({ state: 'waiting', reason: `for ${paused}` });
+    await until(
+      'the log to name the queue',
+      () => lines.includes(`deletions wait for ${paused}`) || undefined,
+    );
+    await scheduled();
+    await jobs.close();
+
+    // The process that starts next leaves what an operator has set.
+    await queue.setGlobalConcurrency(0);
+    await queue.resume();
+    let isChecked = false;
+    const oldest = async () => {
+      isChecked = true;
+      return undefined;
+    };
+    const next = start({ oldest }, SUNDAYS, log);
+    await until('the log to name it', () => lines.some((line) => line.includes('set to 0')) || undefined);
+    await until('a check', () => isChecked || undefined);
+    expect(await queue.getGlobalConcurrency()).toBe(0);
+    expect(await next.state(jobId)).toMatchObject({ state: 'waiting' });
+    await queue.removeGlobalConcurrency();
+    expect(await ended(next, jobId)).toMatchObject({ state: 'completed', reason: undefined });
   });
 
   it('runs when asked', async () => {

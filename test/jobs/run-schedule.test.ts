@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { QUEUE_PREFIX, SCHEDULE_JOB } from '../../jobs/catalog.ts';
 import { getTitle } from '../../jobs/dashboard.ts';
@@ -45,7 +46,7 @@ const weekly = (migration: string, more: Partial<ScheduleView> = {}): ScheduleVi
 });
 
 /** A process with schedules; those of `all` that were run are not due any more. */
-function start(all: ScheduleView[], run: ScheduleWork['run'] = async () => {}) {
+function start(all: ScheduleView[], run: ScheduleWork['run'] = async () => {}, log = silent) {
   const ran: string[] = [];
   const work: ScheduleWork = {
     async list() {
@@ -59,7 +60,7 @@ function start(all: ScheduleView[], run: ScheduleWork['run'] = async () => {}) {
         if (view.migration === migration) all[index] = view;
     },
   };
-  const jobs = startScheduleJobs({ redisUrl: server.url, work, log: silent, checkEveryMs: 50 });
+  const jobs = startScheduleJobs({ redisUrl: server.url, work, log, checkEveryMs: 50 });
   closers.push(jobs.close);
   return { ran, close: jobs.close };
 }
@@ -106,6 +107,27 @@ describe('the clock of schedules', () => {
     await redis.flushall();
     await untilClocks(1);
   });
+});
+
+it('a queue that was paused on the dashboard, or given a concurrency of 0, is named once, and once it gives out jobs', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  const all = [weekly('a', { overdueSince: '2024-01-01T00:00:00.000Z' })];
+  await queue.pause();
+  const { ran } = start(all, undefined, log);
+  const named = (count: number) => until(`${count} lines`, () => (lines.length >= count ? lines : undefined));
+  await named(1);
+  await queue.setGlobalConcurrency(0);
+  await queue.resume();
+  await named(2);
+  expect(ran).toEqual([]);
+  await queue.removeGlobalConcurrency();
+  expect(await named(3)).toEqual([
+    'schedules wait for the queue run-schedule, which is paused: resume it on the queue dashboard (/queues)',
+    'schedules wait for the queue run-schedule, whose concurrency is set to 0: raise it on the queue dashboard (/queues)',
+    'schedules are run again',
+  ]);
+  await until('the run', () => ran.length > 0 || undefined);
 });
 
 describe('what was missed', () => {

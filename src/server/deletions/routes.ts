@@ -27,7 +27,7 @@ export interface DeletionRuns {
 
 export interface DeletionRunState {
   readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
-  /** Why the last attempt failed; undefined when none has. */
+  /** Why the last attempt failed, or what it waits for; undefined for neither. */
   readonly reason: string | undefined;
   /** Undefined: every project. */
   readonly projectIds: readonly number[] | undefined;

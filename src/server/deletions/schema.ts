@@ -37,7 +37,10 @@ export const runSchema = z
   .object({
     job_id: z.string(),
     state: z.enum(['waiting', 'active', 'retrying', 'completed', 'failed']),
-    reason: z.string().nullable().openapi({ description: 'Why its last attempt failed.' }),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why its last attempt failed, or what it waits for.' }),
   })
   .openapi('DeletionRun');
 

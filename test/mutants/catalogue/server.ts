@@ -291,4 +291,18 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     edits: [['${times === undefined ? sql`` : sql`having sum(times) ${compare(times)}`}', '']],
     tests: ['test/server/insights/behaviours.test.ts'],
   },
+  {
+    id: 'XO6',
+    what: 'schedules and deletions wait without a word for a queue that was paused',
+    file: 'jobs/find-hold.ts',
+    edits: [['why !== undefined && why !== known', 'why === undefined && why !== known']],
+    tests: ['test/jobs/run-schedule.test.ts', 'test/jobs/delete-events.test.ts'],
+  },
+  {
+    id: 'XO7',
+    what: 'deletions that an operator holds by a concurrency of 0 run within the hour',
+    file: 'jobs/delete-events.ts',
+    edits: [['if ((await queue.getGlobalConcurrency()) !== 0) await', 'await']],
+    tests: ['test/jobs/delete-events.test.ts'],
+  },
 ];
