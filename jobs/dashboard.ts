@@ -40,7 +40,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   );
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
-  logConnectionErrors([connection, ...queues], options.log);
+  logConnectionErrors([connection, ...queues], connection, options.log);
   const boards = { viewer: createBoard(queues, true), operator: createBoard(queues, false) };
   const staging = watchStagingQueues(connection, (found) => {
     for (const board of Object.values(boards)) board.show(found);

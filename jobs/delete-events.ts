@@ -82,7 +82,7 @@ export function startDeletionJobs({
     prefix: QUEUE_PREFIX,
     defaultJobOptions: retryPolicy,
   });
-  logConnectionErrors([queue, connection], log);
+  logConnectionErrors([queue, connection], connection, log);
   const worker = createJobWorker({
     redisUrl,
     queueName: DELETION_JOB,

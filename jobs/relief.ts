@@ -1,4 +1,5 @@
 import type { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { getMessage } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
@@ -10,6 +11,8 @@ const LOOK_AT = 100;
 
 export interface ReliefDeps {
   readonly queue: Queue;
+  /** That of the queue. */
+  readonly connection: Redis;
   /** Whether all slots are taken by jobs of migrations that wait. */
   readonly isBlocked: () => boolean;
   readonly isWaiting: (migration: string) => boolean;
@@ -25,7 +28,7 @@ export interface ReliefDeps {
  * so, jobs of other migrations are worked on beside them.
  */
 export function startRelief(deps: ReliefDeps): { close(): void } {
-  logConnectionErrors([deps.queue], deps.log);
+  logConnectionErrors([deps.queue], deps.connection, deps.log);
   let underWay = 0;
   let looking = false;
 

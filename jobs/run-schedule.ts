@@ -43,7 +43,7 @@ export function startScheduleJobs({
 }: ScheduleJobsOptions): { close(): Promise<void> } {
   const connection = connectRedis(redisUrl);
   const queue = new Queue<Payload<'run-schedule'>>(SCHEDULE_JOB, { connection, prefix: QUEUE_PREFIX });
-  logConnectionErrors([queue, connection], log);
+  logConnectionErrors([queue, connection], connection, log);
   const worker = createJobWorker({
     redisUrl,
     connection,

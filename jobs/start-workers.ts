@@ -36,7 +36,7 @@ export function startWorkers(workersDeps: WorkersDeps): Workers {
   const { redisUrl, redis, staging, migrations, concurrency, log } = workersDeps;
   const deps = { redis, staging, migrations };
   const connection = connectRedis(redisUrl);
-  logConnectionErrors([connection], log);
+  logConnectionErrors([connection], connection, log);
   const common = { redisUrl, connection, log, isWaiting: migrations.isWaiting };
   const workers = [
     createJobWorker({

@@ -38,7 +38,7 @@ export async function createWorkQueue(
     queues.set(job, queue);
     heard.push(events);
   }
-  logConnectionErrors([connection, ...queues.values(), ...heard], log);
+  logConnectionErrors([connection, ...queues.values(), ...heard], connection, log);
   await Promise.all(heard.map((events) => events.waitUntilReady()));
   const getQueue = (job: string) => {
     const queue = queues.get(job);

@@ -187,7 +187,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       metrics: { maxDataPoints: METRICS_MINUTES },
       settings: { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade) },
     });
-    logConnectionErrors([worker], log);
+    logConnectionErrors([worker], connection, log);
     worker.on('lockRenewalFailed', (jobIds) => {
       for (const id of jobIds) void noteLost(worker, id);
     });
@@ -208,10 +208,11 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
     workers.delete(worker);
   };
 
-  if (!deps.connection) logConnectionErrors([connection], log);
+  if (!deps.connection) logConnectionErrors([connection], connection, log);
   startWorker(workInSlot, concurrency);
   const relief = startRelief({
     queue,
+    connection,
     isBlocked: () => inSlots.size >= concurrency && [...inSlots].every((slot) => isWaiting(slot.migration)),
     isWaiting,
     workOnOne,

@@ -13,7 +13,11 @@ let close: () => void;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   [answer, said, lines] = [undefined, [], []];
-  redis = Object.assign(new EventEmitter(), { status: 'ready', ping: async () => 'PONG' });
+  redis = Object.assign(new EventEmitter(), {
+    status: 'ready',
+    options: {},
+    ping: async () => 'PONG',
+  });
   const log = pino({ level: 'info' }, { write: (text: string) => void lines.push(JSON.parse(text).msg) });
   const trouble = watchRedisTrouble(redis as unknown as Redis, log);
   trouble.watch((reason) => said.push(reason));

@@ -305,4 +305,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     edits: [['if ((await queue.getGlobalConcurrency()) !== 0) await', 'await']],
     tests: ['test/jobs/delete-events.test.ts'],
   },
+  {
+    id: 'XO8',
+    what: 'each connection of a process logs an outage of Redis for itself',
+    file: 'src/lib/redis-outage.ts',
+    edits: [['outages.get(address) ?? createShared()', 'createShared()']],
+    tests: ['test/jobs/one-outage.test.ts'],
+  },
 ];

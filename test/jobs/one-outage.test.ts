@@ -1,0 +1,63 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { createWorkQueue } from '../../jobs/work-queue.ts';
+import { createJobWorker } from '../../jobs/worker.ts';
+import { connectRedis } from '../../src/lib/connect-redis.ts';
+import { watchRedisTrouble } from '../../src/runtime/redis-trouble.ts';
+import { startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const JOBS = ['import-part', 'resolve-people', 'merge-people', 'fold-people'] as const;
+
+it('an outage of Redis is one line for all connections of a process, and its end is another', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  const redis = connectRedis(server.url);
+  const trouble = watchRedisTrouble(redis, log);
+  const said: (string | undefined)[] = [];
+  trouble.watch((reason) => said.push(reason));
+  const shared = connectRedis(server.url);
+  const workers = [
+    ...JOBS.map((job) => ({ job, connection: shared })),
+    { job: 'delete-events' as const, connection: connectRedis(server.url) },
+  ].map(({ job, connection }) =>
+    createJobWorker({
+      ...{ redisUrl: server.url, connection, queueName: job, job, log, concurrency: 1 },
+      handler: async () => ({ kind: 'done' as const }),
+    }),
+  );
+  const queue = await createWorkQueue(
+    server.url,
+    {
+      'stage-file': 'stage-file-one',
+      'stage-slice': 'stage-slice',
+      ...Object.fromEntries(JOBS.map((job) => [job, job])),
+    } as Parameters<typeof createWorkQueue>[1],
+    log,
+  );
+  onTestFinished(async () => {
+    trouble.close();
+    await Promise.all([queue.close(), ...workers.map((worker) => worker.close())]);
+    redis.disconnect();
+    shared.disconnect();
+  });
+
+  for (let outages = 1; outages <= 2; outages += 1) {
+    await server.kill9();
+    await until('the outage', () => said.length > 2 * (outages - 1) || undefined);
+    await until(
+      'each connection to have tried again',
+      () => said.some((reason) => reason?.includes('ECONNREFUSED')) || undefined,
+    );
+    await server.restart();
+    await until('the end', () => (said.length > 0 && said.at(-1) === undefined) || undefined);
+    expect(lines).toEqual(
+      Array.from({ length: outages }, () => [
+        'Redis cannot be used; waiting for it',
+        'Redis can be used again',
+      ]).flat(),
+    );
+  }
+}, 120_000);
