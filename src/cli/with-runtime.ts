@@ -1,4 +1,5 @@
 import { explainEviction } from '../lib/eviction-policy.ts';
+import { assertRights } from '../runtime/assert-rights.ts';
 import { reachRedis } from '../runtime/reach-redis.ts';
 import { type BundledApi, openRuntime, type Runtime } from '../runtime/runtime.ts';
 import type { CommandContext } from './context.ts';
@@ -11,7 +12,10 @@ export async function withRuntime<T>(
 ): Promise<T> {
   const log = await openLog();
   if (settings.redisUrl) {
-    const eviction = await reachRedis(settings.redisUrl, explainEviction);
+    const eviction = await reachRedis(settings.redisUrl, async (redis) => {
+      await assertRights(redis);
+      return explainEviction(redis);
+    });
     if (eviction !== undefined) log.warn(eviction);
   }
   const runtime = await openRuntime(settings, env, { api }, log);

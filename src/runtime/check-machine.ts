@@ -6,6 +6,7 @@ import { explainEviction } from '../lib/eviction-policy.ts';
 import type { CheckContext } from '../migrations/doctor.ts';
 import { findRefusal } from '../migrations/notify/post-message.ts';
 import { formatCount } from '../migrations/plan/format-text.ts';
+import { assertRights } from './assert-rights.ts';
 import { reachRedis } from './reach-redis.ts';
 
 const MIN_FREE_BYTES = 1024 ** 3;
@@ -33,6 +34,7 @@ async function checkRedis({ redisUrl, redisServer }: Settings): Promise<string> 
     return `embedded: ${command} ${version.major}.${version.minor}`;
   }
   return reachRedis(redisUrl, async (redis) => {
+    await assertRights(redis);
     const info = await redis.info();
     const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
     const eviction = await explainEviction(redis);

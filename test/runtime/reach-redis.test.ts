@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, getMessage } from '../../src/lib/errors.ts';
+import { assertRights } from '../../src/runtime/assert-rights.ts';
 import { reachRedis } from '../../src/runtime/reach-redis.ts';
 import { killAllBackhaul, startBackhaul } from '../support/backhaul-process.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -73,6 +74,56 @@ describe('reaching Redis', () => {
       admin.disconnect();
     }
   });
+});
+
+describe('a user of Redis', () => {
+  let admin: Redis;
+  beforeAll(() => {
+    admin = new Redis(redis.url);
+  });
+  afterAll(() => admin.disconnect());
+  const allow = (...rights: string[]) =>
+    admin.call('ACL', 'SETUSER', 'bh', 'reset', 'on', '>secret', '~{bh}*', '&*', '+@all', ...rights);
+  const url = () => redis.url.replace('redis://', 'redis://bh:secret@');
+
+  it.each([
+    ['-time', /permissions to run the 'time' command/],
+    ['-@blocking', /permissions to run the 'bzpopmin' command/],
+    ['-xread', /permissions to run the 'xread' command/],
+  ])('with %s is told so before anything waits', async (right, lacks) => {
+    await allow(right);
+    const asked = reachRedis(url(), assertRights);
+    await expect(asked).rejects.toThrow(ConfigError);
+    await expect(asked).rejects.toThrow(lacks);
+    await expect(asked).rejects.toThrow(
+      /lacks a right .*Give it all commands, on keys that begin with \{bh\}/,
+    );
+  });
+
+  it('who has the rights that the runbook names lacks none', async () => {
+    await allow();
+    await reachRedis(url(), assertRights);
+  });
+
+  it.each(['run', 'worker'])(
+    'lacks a right: %s ends with 2',
+    async (command) => {
+      await allow('-time');
+      const manifest = workplace.manifest({
+        name: 'rights',
+        source: { type: 'amplitude', from: 'export.zip' },
+      });
+      const args = command === 'run' ? [command, manifest] : [command];
+      const ended = await startBackhaul(args, {
+        dataDir: workplace.dataDir('rights'),
+        env: { REDIS_URL: url() },
+      }).ended;
+      expect(ended.code, ended.stderr).toBe(2);
+      expect(ended.stderr).toContain('The user of REDIS_URL lacks a right (NOPERM');
+      expect(ended.stderr).not.toContain('secret');
+    },
+    60_000,
+  );
 });
 
 it('a run that waits for a silent Redis ends with Ctrl-C', async () => {

@@ -6,6 +6,7 @@ import { raceAbort } from '../../lib/async/abort.ts';
 import { createSemaphore } from '../../lib/async/semaphore.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { classifyReply, explainRefusedByRedis } from '../../lib/redis-reply.ts';
 import { getBackoffCeilingMs } from '../retry-policy.ts';
 import {
   type BudgetClock,
@@ -92,6 +93,7 @@ export function createRedisBudget(options: RedisBudgetOptions): RenewingBudget {
         return result;
       } catch (error) {
         signal.throwIfAborted();
+        if (classifyReply(error) === 'refusal') throw new ConfigError(explainRefusedByRedis(error), error);
         if (attempt === 1 || attempt % 10 === 0) {
           log.warn({ attempt, error: getMessage(error) }, 'budget in Redis unavailable, senders wait');
         }

@@ -535,3 +535,19 @@ describe('while Redis fails', () => {
       expect(await taking).toBe(COUNTED_MS);
     }));
 });
+
+it('a right that the user of Redis loses is for an operator, and is not waited for', async () => {
+  const key = newKey();
+  const count = await openCount(redis, key);
+  await redis.call('ACL', 'SETUSER', 'bh', 'reset', 'on', '>secret', '~{bh}*', '&*', '+@all');
+  const own = new Redis(`redis://bh:secret@127.0.0.1:${server.port}`, { maxRetriesPerRequest: null });
+  toEnd.push(() => own.disconnect());
+  const budget = await budgetOn(key, { count, redis: own });
+  await (await budget.take(1, open)).settle();
+  for (const right of ['-zadd', '-eval']) {
+    await redis.call('ACL', 'SETUSER', 'bh', right);
+    const taken = budget.take(1, open);
+    await expect(taken).rejects.toThrow(ConfigError);
+    await expect(taken).rejects.toThrow(/what that user may do .*then resume/);
+  }
+});

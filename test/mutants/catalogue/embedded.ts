@@ -74,4 +74,11 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     edits: [[", '--save', ''", '']],
     tests: ['test/bench/lab.test.ts'],
   },
+  {
+    id: 'XO9',
+    what: 'a Redis user without TIME or blocking commands makes a run wait for ever',
+    file: 'src/cli/with-runtime.ts',
+    edits: [['      await assertRights(redis);\n', '']],
+    tests: ['test/runtime/reach-redis.test.ts'],
+  },
 ];
