@@ -52,6 +52,8 @@ export interface MigrationRuntime extends MigrationStore, SourceAccess, Destinat
   readonly importRules?: ImportRules;
   /** Calls with why Redis cannot be used now, and with undefined once it can. Returns what stops it. */
   watchRedis(listener: (trouble: string | undefined) => void): () => void;
+  /** The same of the buckets of staging and source. */
+  watchStorage(listener: (trouble: string | undefined) => void): () => void;
   /** Aborts when an embedded part died for good; the run stops and can be resumed. */
   readonly failed: AbortSignal;
   /** The producer's side of the queues of one migration. */

@@ -216,6 +216,7 @@ async function runConnected(
         onStatus: onStatus ?? (() => {}),
         budget: toBudget(manifest),
         watchRedis: (listener) => runtime.watchRedis(listener),
+        watchStorage: (listener) => runtime.watchStorage(listener),
         volume: allowed.volume && { ...allowed.volume, toMap: createPinnedMap(record, manifest, runtime) },
         tooManyRejects: prepared.tooManyRejects,
         persons: {

@@ -7,9 +7,12 @@ import { createFolderStaging } from '../state/staging/folder.ts';
 
 /**
  * The folder or bucket that the settings name. The S3 SDK is loaded only where it is used: that takes longer
- * than most commands.
+ * than most commands. `onTrouble`: see S3Options.
  */
-export async function openStaging(settings: Pick<Settings, 'dataDir' | 'staging' | 's3'>): Promise<Staging> {
+export async function openStaging(
+  settings: Pick<Settings, 'dataDir' | 'staging' | 's3'>,
+  onTrouble?: (trouble: string | undefined) => void,
+): Promise<Staging> {
   const where = settings.staging;
   if (!where) return createFolderStaging(resolve(settings.dataDir, 'staging'));
   const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
@@ -19,15 +22,18 @@ export async function openStaging(settings: Pick<Settings, 'dataDir' | 'staging'
     );
   }
   const { createS3Staging } = await import('../state/staging/s3.ts');
-  return createS3Staging({ ...settings.s3, bucket: match[1], prefix: match[2] ?? '' });
+  return createS3Staging({ ...settings.s3, onTrouble, bucket: match[1], prefix: match[2] ?? '' });
 }
 
 /** Opens the buckets that manifests name as their source, each of them once. */
-export function createBucketOpener(settings: Settings): (bucket: string) => Promise<SourceBucket> {
+export function createBucketOpener(
+  settings: Settings,
+  watch?: (what: string) => (trouble: string | undefined) => void,
+): (bucket: string) => Promise<SourceBucket> {
   const buckets = new Map<string, Promise<SourceBucket>>();
   const open = async (bucket: string): Promise<SourceBucket> => {
     const { createS3Bucket } = await import('../state/staging/s3-bucket.ts');
-    return createS3Bucket({ ...settings.s3, bucket });
+    return createS3Bucket({ ...settings.s3, bucket, onTrouble: watch?.(`source ${bucket}`) });
   };
   return (bucket) => {
     const opened = buckets.get(bucket) ?? open(bucket);

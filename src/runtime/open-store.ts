@@ -4,11 +4,14 @@ import { createBucketOpener, openStaging } from './open-staging.ts';
 
 /**
  * For commands that look at migrations and control them: they start no Redis, and use one that runs. Its client is
- * loaded when it is asked, which `status` does of migrations alone that should be running.
+ * loaded when it is asked, which `status` does of migrations alone that should be running. `onTrouble`: see S3Options.
  */
-export async function openStore(settings: Settings): Promise<MigrationStore> {
+export async function openStore(
+  settings: Settings,
+  onTrouble?: (trouble: string | undefined) => void,
+): Promise<MigrationStore> {
   return {
-    staging: await openStaging(settings),
+    staging: await openStaging(settings, onTrouble),
     now: () => new Date(),
     webhook: toWebhook(settings),
     async askRedis(ask) {

@@ -11,6 +11,7 @@ import type { Closable, MigrationRuntime, Producer } from '../migrations/migrati
 import { createBucketOpener, openStaging } from './open-staging.ts';
 import { toWebhook } from './open-store.ts';
 import { watchRedisTrouble } from './redis-trouble.ts';
+import { createStorageTrouble } from './storage-trouble.ts';
 
 /** The Redis, staging and bundled API that a process is connected to. Constructed here alone. */
 export interface Runtime extends MigrationRuntime {
@@ -86,7 +87,8 @@ export async function openRuntime(
   want: { readonly api: boolean },
   log: Logger,
 ): Promise<Runtime> {
-  const staging = await openStaging(settings);
+  const storage = createStorageTrouble(log);
+  const staging = await openStaging(settings, storage.watch('staging'));
   const failed = new AbortController();
   const elsewhere = want.api ? await findApiElsewhere(settings, log) : undefined;
   const runsApi = want.api && elsewhere === undefined;
@@ -116,12 +118,13 @@ export async function openRuntime(
     failed: failed.signal,
     now: () => new Date(),
     webhook: toWebhook(settings),
-    openSourceBucket: createBucketOpener(settings),
+    openSourceBucket: createBucketOpener(settings, storage.watch),
   };
   const runtime: Runtime = {
     ...base,
     askRedis: (ask) => ask(redis),
     watchRedis: trouble.watch,
+    watchStorage: storage.listen,
     openQueue: async (migrationId) => (await import('./queues.ts')).openQueue(base, migrationId),
     startWorkers: async ({ concurrency = settings.workerConcurrency, produces }) =>
       (await import('./queues.ts')).startRuntimeWorkers(base, { concurrency, produces }),

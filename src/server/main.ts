@@ -8,6 +8,7 @@ import { BackhaulError, getMessage } from '../lib/errors.ts';
 import { createLogger } from '../lib/logger.ts';
 import { loadStoredManifest } from '../migrations/manifest/stored-manifest.ts';
 import { openStaging } from '../runtime/open-staging.ts';
+import { createStorageTrouble } from '../runtime/storage-trouble.ts';
 import { admit } from './auth/roles.ts';
 import { createProducers } from './operations/start-producer.ts';
 import { startApi } from './server.ts';
@@ -34,7 +35,10 @@ async function serve(line: string): Promise<void> {
     const log = createLogger(logLevel);
     const { redisUrl, ...credentials } = boards;
     const dashboard = createDashboard({ redisUrl, admit: (c) => admit(c, credentials), log });
-    const staging = await openStaging({ ...storage, dataDir: order.dataDir });
+    const staging = await openStaging(
+      { ...storage, dataDir: order.dataDir },
+      createStorageTrouble(log).watch('staging'),
+    );
     const api = await startApi({
       ...order,
       ...settings,

@@ -125,6 +125,26 @@ async function expectStopped(bench: Bench, name: string): Promise<void> {
   await bench.expectWholeAfterResume();
 }
 
+/** Long before the client of S3 gives up: in the log and the status of the run, and by a command that looks at it. */
+async function expectNamed(bench: Bench, name: string): Promise<void> {
+  const status = bench.start('status', name);
+  const sentence = `does not respond (could not `;
+  for (const each of [bench.run, status])
+    await until(
+      'the storage to be named',
+      () => each.stderr().includes(sentence) || undefined,
+      NAMED_WITHIN_MS,
+    );
+  await until(
+    'the status',
+    () => /"waitingFor":"s3:[^"]*does not respond/.test(bench.run.stderr()) || undefined,
+    NAMED_WITHIN_MS,
+  );
+  expect(bench.run.stderr()).toContain('S3 does not answer; waiting for it');
+  status.kill('SIGKILL');
+}
+const NAMED_WITHIN_MS = 60_000;
+
 it(
   'a run whose Redis does not answer',
   async () => {
@@ -171,6 +191,7 @@ for (const mood of ['hangs', 'trickles'] as const) {
       await bench.sent();
       bench.storage.setMood(mood);
       await until('a request without an answer', () => bench.storage.heldUp() > 0 || undefined);
+      if (mood === 'hangs') await expectNamed(bench, name);
       await expectStopped(bench, name);
     },
     TIMEOUT_MS,

@@ -17,7 +17,9 @@ export async function status(
   options: { watch?: boolean },
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
-  const store = await openStore(settings);
+  const store = await openStore(settings, (trouble) =>
+    terminal.info(trouble === undefined ? 'S3 answers again.' : `Waiting: ${trouble}`),
+  );
   const none = async () => {
     // With schedules come cron and time zones.
     const { listSchedules } = await import('../../migrations/schedule/schedules.ts');

@@ -53,6 +53,7 @@ export interface RunDeps {
   readonly budget: Budget | undefined;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
+  readonly watchStorage: RunDeps['watchRedis'];
   readonly volume: (VolumeRule & { readonly toMap: CountEventsInput['toMap'] }) | undefined;
   /** What a rejected record says may forbid a merge: where there are too many, persons are held. */
   readonly tooManyRejects: (counts: RecordCounts) => boolean;
@@ -88,9 +89,15 @@ export async function runMigration(
       budget: deps.budget,
       nowMs: () => performance.now(),
     });
-    const unwatch = deps.watchRedis((trouble) =>
-      board.setWaitingFor(trouble === undefined ? undefined : `Redis: ${trouble}`),
-    );
+    const watching = [
+      deps.watchRedis((trouble) =>
+        board.setWaitingFor(trouble === undefined ? undefined : `Redis: ${trouble}`),
+      ),
+      deps.watchStorage((trouble) => board.setStorageTrouble(trouble)),
+    ];
+    const unwatch = () => {
+      for (const stop of watching) stop();
+    };
     const lease = await acquireOrStop(record, opening, event, deps).catch((error: unknown) => {
       unwatch();
       throw error;

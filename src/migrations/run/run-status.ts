@@ -57,6 +57,7 @@ export class StatusBoard {
   countedParts = 0;
   #staged = 0;
   #waitingFor: string | undefined;
+  #storageTrouble: string | undefined;
   /** Why a queue gives out no jobs, by its jobs. */
   readonly #holds = new Map<string, string>();
   /** What the destination answers instead of taking events, by part. */
@@ -77,6 +78,12 @@ export class StatusBoard {
 
   setWaitingFor(what: string | undefined): void {
     this.#waitingFor = what;
+    this.changed();
+  }
+
+  /** `trouble`: undefined once staging and source answer again. */
+  setStorageTrouble(trouble: string | undefined): void {
+    this.#storageTrouble = trouble;
     this.changed();
   }
 
@@ -137,7 +144,8 @@ export class StatusBoard {
       staged: this.#staged,
       personJobs: { ...this.personJobs },
       countedParts: this.countedParts,
-      waitingFor: this.#waitingFor ?? [...this.#holds.values()][0] ?? this.#describeRefusal(),
+      waitingFor:
+        this.#waitingFor ?? this.#storageTrouble ?? [...this.#holds.values()][0] ?? this.#describeRefusal(),
       speed: this.#measureSpeed(own.counts),
     };
   }

@@ -21,6 +21,8 @@ export interface ResumingBody {
     ContentRange?: string | undefined;
   }>;
   readonly toError: (error: unknown) => unknown;
+  /** Called for each piece that arrives. */
+  readonly onBytes?: () => void;
 }
 
 /** Tries without a new byte, or at a standstill, before reading fails. */
@@ -82,6 +84,7 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
         if (result.done) break;
         const chunk = result.value as Buffer;
         position += chunk.length;
+        wanted.onBytes?.();
         stuck = 0;
         fresh += chunk.length;
         leftMs = Math.max(0, leftMs - (performance.now() - askedMs));

@@ -8,8 +8,10 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { UnavailableError } from '../../lib/errors.ts';
 import { resumingBody } from './resuming-body.ts';
-import { explainChange, isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
+import { explainChange, explainSilence, isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
+import { watchSilence } from './silence.ts';
 import { PATIENCE, sitOut } from './sit-out.ts';
 
 export interface S3Options {
@@ -27,6 +29,8 @@ export interface S3Options {
   readonly idleTimeoutMs?: number | undefined;
   /** Time for which a server that is away is waited for. @default 30,000; 5,000 before its first answer */
   readonly outageMs?: number | undefined;
+  /** Called with why nothing is answered, once that lasts for about 20 s, and with undefined at the next answer. */
+  readonly onTrouble?: ((trouble: string | undefined) => void) | undefined;
 }
 
 export interface S3Object {
@@ -61,17 +65,28 @@ export function createS3Bucket(options: S3Options): S3Bucket {
     ...PATIENCE,
     outageMs: () => options.outageMs ?? (known ? OUTAGE_MS.known : OUTAGE_MS.unknown),
   };
+  const silence = watchSilence(
+    (doing, why) => explainSilence({ bucket, endpoint: options.endpoint, doing }, why),
+    options.onTrouble ?? (() => {}),
+  );
   /** The SDK alone gives up within a second, and sooner once many of its requests have failed. */
   const guard = <T>(doing: string, work: () => Promise<T>): Promise<T> =>
-    sitOut(async () => {
-      try {
-        const result = await work();
-        known = true;
-        return result;
-      } catch (error) {
-        throw toS3Error(error, { bucket, endpoint: options.endpoint, doing });
-      }
-    }, patience);
+    silence.during(
+      doing,
+      sitOut(async () => {
+        try {
+          const result = await work();
+          known = true;
+          silence.noteAnswer();
+          return result;
+        } catch (original) {
+          const error = toS3Error(original, { bucket, endpoint: options.endpoint, doing });
+          if (error instanceof UnavailableError) silence.noteFailure(error.message);
+          else silence.noteAnswer();
+          throw error;
+        }
+      }, patience),
+    );
 
   /** The SDK repeats a request without a response, and takes one that was cut off for a fault, or for an empty list. */
   const listPage = async (prefix: string, token: string | undefined): Promise<ListObjectsV2CommandOutput> => {
@@ -116,6 +131,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       end,
       etag,
       idleTimeoutMs,
+      onBytes: silence.noteAnswer,
       request: (from, tag, signal) =>
         guard(doing, async () => {
           const response = await requestRange(key, from, end, tag, signal);

@@ -16,6 +16,10 @@ const CREDENTIALS = new Set([
   'CredentialsProviderError',
 ]);
 
+/** That nothing is answered, or what is answered says that it will be later. */
+export const explainSilence = (context: S3Context, why: string): string =>
+  `${toWhere(context)} does not respond (could not ${context.doing}: ${why})`;
+
 /** Turns an error of the SDK into the class that names who must act: the operator, or nobody but a retry. */
 export function toS3Error(original: unknown, context: S3Context): unknown {
   return original instanceof BackhaulError ? original : classify(original, slim(original), context);
@@ -94,11 +98,7 @@ function classify(original: unknown, error: Error, context: S3Context): Backhaul
   if (isRefusal) {
     return new ConfigError(`${where} refused to ${doing}: ${name} ${getMessage(error)}`, error);
   }
-  return new UnavailableError(
-    `${where} does not respond (could not ${doing}: ${name} ${getMessage(error)})`,
-    'backoff',
-    error,
-  );
+  return new UnavailableError(explainSilence(context, `${name} ${getMessage(error)}`), 'backoff', error);
 }
 
 /** The SDK's errors carry the request with its signed headers, which must not be logged (I10). */

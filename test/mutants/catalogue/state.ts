@@ -322,4 +322,18 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     edits: [['return found?.equals(body) ?? false;', 'return false;']],
     tests: ['test/state/document.test.ts'],
   },
+  {
+    id: 'XO10',
+    what: 'a run stands still for minutes without a word, because S3 takes requests and answers none',
+    file: 'src/state/staging/silence.ts',
+    edits: [['looks < SILENT_AFTER_LOOKS || !first', 'looks < 60 || !first']],
+    tests: ['test/state/staging/silence.test.ts'],
+  },
+  {
+    id: 'XO11',
+    what: 'an S3 that answers again is said to be silent for ever',
+    file: 'src/state/staging/silence.ts',
+    edits: [['isSilent = false;\n      onChange(undefined);', 'isSilent = false;']],
+    tests: ['test/state/staging/silence.test.ts'],
+  },
 ];
