@@ -9,6 +9,8 @@ import { slice } from '../src/contract/slice.ts';
 const ofEpoch = {
   /** Name of the migration, and so its folder in staging. */
   migration: z.string(),
+  /** Of the migration: of several installations with one Redis, each may have one of that name. */
+  id: z.string(),
   /** The epoch the job belongs to; a job of an older one stops before it acts (I5). */
   epoch: z.number().int().positive(),
 };
@@ -80,7 +82,7 @@ export const backoffMs = (attemptsMade: number) =>
  * Version of what processes of one fleet must agree on: payloads, and what jobs read and write in staging. A release
  * that changes either increases it. Workers of another version then do not see its jobs; they would fail them.
  */
-const JOBS_VERSION = 5;
+const JOBS_VERSION = 6;
 
 /** One hash tag for all queues: scripts over several keys work on a cluster. */
 export const QUEUE_PREFIX = `{bh}:jobs-${JOBS_VERSION}`;

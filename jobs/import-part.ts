@@ -23,8 +23,8 @@ const LOOK_EVERY_MS = 1_000;
 
 /** Job `import-part`: one staged part becomes events, rejects, identity facts and a receipt. */
 export function importPartHandler({ staging, redis, migrations }: ImportPartDeps): Handler<'import-part'> {
-  return ({ migration, epoch, part }, run) =>
-    migrations.use(migration, epoch, run.signal, async (open, signal) => {
+  return ({ part, ...of }, run) =>
+    migrations.use(of, run.signal, async (open, signal) => {
       const { record, settings, maps, deliver } = open;
       // Again for each part: a replay may be removed while its migration runs.
       const findTaken = await createFindTaken(staging, record);

@@ -32,8 +32,8 @@ export function personsHandler(
   job: PersonsJob,
   { staging, redis, migrations }: PersonsDeps,
 ): Handler<PersonsJob> {
-  return ({ migration: name, epoch, turn, from, to }, run) =>
-    migrations.use(name, epoch, run.signal, async (migration, signal) => {
+  return ({ turn, from, to, ...of }, run) =>
+    migrations.use(of, run.signal, async (migration, signal) => {
       const onProgress = (sent: number) => run.progress({ sent });
       await STEPS[job]({ migration, turn, from, to }, { staging, redis, signal, onProgress });
       return { kind: 'done' as const };

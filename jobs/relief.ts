@@ -15,7 +15,7 @@ export interface ReliefDeps {
   readonly connection: Redis;
   /** Whether all slots are taken by jobs of migrations that wait. */
   readonly isBlocked: () => boolean;
-  readonly isWaiting: (migration: string) => boolean;
+  readonly isWaiting: (migrationId: string) => boolean;
   /** Works on a job of such a migration beside the slots, and resolves when it has ended or there was none. */
   readonly workOnOne: () => Promise<void>;
   /** Jobs at once beside the slots; bounds the memory of jobs that wait. */
@@ -59,7 +59,7 @@ export async function findOther({
 }: Pick<ReliefDeps, 'queue' | 'isWaiting'>): Promise<boolean> {
   const next = await queue.getJobs(['waiting', 'prioritized'], 0, LOOK_AT - 1, true);
   return next.some((job) => {
-    const migration: unknown = job?.data?.migration;
-    return typeof migration === 'string' && !isWaiting(migration);
+    const id: unknown = job?.data?.id;
+    return typeof id === 'string' && !isWaiting(id);
   });
 }

@@ -23,8 +23,8 @@ export interface StageSliceDeps {
  */
 export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> {
   const { staging, redis, migrations, produces } = deps;
-  return ({ migration: name, epoch, packing, slice, changed }, run) =>
-    migrations.use(name, epoch, run.signal, async (migration, signal) => {
+  return ({ packing, slice, changed, ...of }, run) =>
+    migrations.use(of, run.signal, async (migration, signal) => {
       let parts = 0;
       const onPart = () => {
         parts += 1;
@@ -32,12 +32,12 @@ export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> 
       };
       try {
         const opened = openStagedSlice(migration, slice, changed);
-        const ofEpoch = { staging, redis, migration: migration.record, epoch, packing };
+        const ofEpoch = { staging, redis, migration: migration.record, epoch: of.epoch, packing };
         await stageOwn({ slice: opened, ...ofEpoch, onPart, signal });
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         // The producer has listed the source with the same rights: where it cannot read, nobody is to try again.
-        if (name === produces) throw new SourceError(error.message, error);
+        if (of.migration === produces) throw new SourceError(error.message, error);
         throw new UnableError(`this worker cannot read ${slice.name}: ${error.message}`, 'backoff', error);
       }
       return { kind: 'done' as const };

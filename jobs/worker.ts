@@ -238,7 +238,8 @@ class LeftToOthersError extends DelayedError {}
 
 type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<JobResult>;
 
-const getMigration = (job: Job): string => String(job.data?.migration);
+/** Its id: several migrations may have one name. */
+const getMigration = (job: Job): string => String(job.data?.id);
 
 /** Translates our errors into the queue's. No other place does. */
 function translate(error: unknown, job: Job, unexpected: Map<string, number>, log: Logger): JobResult {

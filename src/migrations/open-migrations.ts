@@ -64,6 +64,13 @@ export interface OpenMigrationsDeps {
   readonly now: () => Date;
 }
 
+/** Whose job it is. */
+export interface JobOf {
+  readonly migration: string;
+  readonly id: string;
+  readonly epoch: number;
+}
+
 /** Why work was handed back: the migration is stopped, paused or cancelled. */
 class StopRequest extends Error {}
 
@@ -189,19 +196,34 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
   };
 
+  /** The job of a migration that is not the one of that name here: of another staging, or one that was removed. */
+  const explainOther = async ({ migration: name, id, epoch }: JobOf): Promise<Error> => {
+    const known = await redis.hget(migrationKey(id), 'epoch');
+    const standing = compareEpoch(epoch, known === null ? undefined : Number(known));
+    if (EPOCH_DUTIES[standing].worker === 'hand_back')
+      return new FencedOutError(
+        `epoch ${epoch} of the migration ${id}, which had the name "${name}", is over`,
+      );
+    const message = `${staging.location} holds another migration "${name}" than that of the job; is this worker set to the same staging as the producer?`;
+    log.error({ migration: name, err: message }, 'this worker cannot work on the migration; left to others');
+    return new UnableError(message);
+  };
+
   return {
     /**
      * Runs one job's work; a stop, pause or cancel becomes `handed_back`, and the job is left to whoever
-     * resumes. Throws FencedOutError for an epoch that is not in force.
+     * resumes. Throws FencedOutError for an epoch that is not in force, and UnableError where staging here holds
+     * another migration of that name.
      */
     async use<T extends object>(
-      name: string,
-      epoch: number,
+      of: JobOf,
       outer: AbortSignal,
       work: (migration: OpenMigration, signal: AbortSignal) => Promise<T>,
     ): Promise<T | { kind: 'handed_back'; why: string }> {
+      const { migration: name, epoch } = of;
       // One that was removed and begun again has epochs of its own, and perhaps another destination.
       const id = (await loadMigration(staging, name))?.id;
+      if (id !== undefined && id !== of.id) throw await explainOther(of);
       const entry = acquire(name, id, epoch);
       entry.users += 1;
       try {
@@ -234,7 +256,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     },
 
     /** Whether what this process sends of a migration waits, for its budget or its destination. */
-    isWaiting: (name: string): boolean => entries.get(name)?.isWaiting() ?? false,
+    isWaiting: (migrationId: string): boolean =>
+      [...entries.values()].some(({ id, isWaiting }) => id === migrationId && isWaiting()),
 
     async close() {
       const all = [...entries.values()];

@@ -45,7 +45,7 @@ it('shows what a producer stages while it does, with progress and metrics, and l
   // It is listed from its first key on, which this writes.
   const opened = new Queue(NAME, { connection: { url: server.url }, prefix: QUEUE_PREFIX });
   queue = opened;
-  const payload = { migration: 'shop', epoch: 1, fileId: 'f', packing: 'none' };
+  const payload = { migration: 'shop', id: 'shop', epoch: 1, fileId: 'f', packing: 'none' };
   const { id = '' } = await opened.add('stage-file', payload);
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {

@@ -60,7 +60,7 @@ const offer = (migration: string, number: number, rank: number) =>
       id: String(number),
       jobId: `${migration}-${number}`,
       name: 'resolve-people',
-      payload: { migration, epoch: 1, turn: 1, from: number, to: number + 1 },
+      payload: { migration, id: migration, epoch: 1, turn: 1, from: number, to: number + 1 },
       delayMs: 0,
       rank,
     },

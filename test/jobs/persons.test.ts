@@ -75,7 +75,7 @@ async function resolveAll(store: Staging): Promise<void> {
     }),
   });
   const run = { signal, progress: () => {}, log: pino({ level: 'silent' }) };
-  const payload = { migration: NAME, epoch: 1, turn: TURN, from: 0, to: BUCKETS };
+  const payload = { migration: NAME, id: NAME, epoch: 1, turn: TURN, from: 0, to: BUCKETS };
   await personsHandler('resolve-people', { staging: store, redis, migrations })(payload, run).finally(() =>
     migrations.close(),
   );

@@ -35,7 +35,7 @@ const slice = {
   modified: 'e',
   location: 'shared',
 } as const;
-const payload = { migration: 'm', epoch: 1, packing: 'none' as const, slice };
+const payload = { migration: 'm', id: 'm', epoch: 1, packing: 'none' as const, slice };
 
 /** One open migration whose slices open as the test says. */
 function createMigrations(
@@ -67,7 +67,7 @@ function createMigrations(
     openSlice,
   };
   return {
-    use: async (_name, _epoch, outer, work) => work(open, outer),
+    use: async (_of, outer, work) => work(open, outer),
     isWaiting: () => false,
     close: async () => {},
   };

@@ -48,7 +48,7 @@ describe('the queue of a producer', () => {
     });
     const changed = Array.from({ length: MOST_FILES }, (_, number) => member(number));
     const slice = { ...member(0), name: `s3://a-bucket/${'k'.repeat(LONGEST_KEY)}`, location: 'shared' };
-    const payload = { migration: 'm', epoch: 1, packing: 'brotli', slice, changed };
+    const payload = { migration: 'm', id: 'm', epoch: 1, packing: 'brotli', slice, changed };
     await queue.add([{ id: 'g', jobId: 'group', name: 'stage-slice', payload, delayMs: 0, rank: 1 }]);
     expect(await queue.state('stage-slice', 'group')).toEqual({ kind: 'open' });
   });

@@ -20,7 +20,7 @@ const QUEUES = {
   'merge-people': 'merge-people',
   'fold-people': 'fold-people',
 };
-const payload = { migration: 'm', epoch: 1, turn: 1, from: 0, to: 64 };
+const payload = { migration: 'm', id: 'm', epoch: 1, turn: 1, from: 0, to: 64 };
 
 let server: TestRedis;
 let queue: Awaited<ReturnType<typeof createWorkQueue>>;
@@ -124,7 +124,7 @@ describe('a worker', () => {
     const ends: WorkEvent[] = [];
     for (const name of Object.keys(results)) {
       const end = settled(name);
-      await offer(name, { ...payload, migration: name });
+      await offer(name, { ...payload, migration: name, id: name });
       ends.push(await end);
     }
     expect(ends).toMatchObject([
@@ -194,20 +194,20 @@ describe('a worker', () => {
     expect(jobs.map((job) => job?.attemptsMade)).toEqual([1, 1, 1]);
   });
 
-  it('that cannot do the jobs of a migration works on those of others', async () => {
+  it('that cannot do the jobs of a migration works on those of another, whatever its name', async () => {
     let refuse = () => {};
     const refused = new Promise<void>((resolve) => {
       refuse = resolve;
     });
-    startWorker(async ({ migration }) => {
-      if (migration === 'own') return { kind: 'done' };
+    startWorker(async ({ id }) => {
+      if (id === 'own') return { kind: 'done' };
       refuse();
       throw new UnableError('no key');
     });
-    await offer('unable', { ...payload, migration: 'unable' });
+    await offer('unable', { ...payload, id: 'unable' });
     await refused;
     const end = settled('own');
-    await offer('own', { ...payload, migration: 'own' });
+    await offer('own', { ...payload, id: 'own' });
     expect(await end).toMatchObject({ state: { kind: 'done' } });
     expect(await queue.state('resolve-people', 'unable')).toEqual({ kind: 'open' });
   }, 30_000);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
 import {
   ConfigError,
@@ -106,10 +106,13 @@ const SETTINGS: Omit<Opened, 'close'> = {
   },
 };
 
+const of = (epoch: number) => ({ migration: name, id: name, epoch });
+
 describe('the migrations that a worker has open', () => {
   it('are opened again where another migration has begun under the name', async () => {
-    const use = () => migrations.use(name, 2, never, async ({ record }) => ({ kind: record.id }));
-    expect(await use()).toEqual({ kind: name });
+    const use = (id: string) =>
+      migrations.use({ migration: name, id, epoch: 2 }, never, async ({ record }) => ({ kind: record.id }));
+    expect(await use(name)).toEqual({ kind: name });
     await clearStaging(staging, `_migrations/${name}.json`);
     await clearStaging(staging, `${name}/`);
     const other = `${name}-again`;
@@ -117,7 +120,7 @@ describe('the migrations that a worker has open', () => {
     await openEpoch(staging, name, 1, { openedAt: '', manifest: 'third', baseDir: '' });
     await openEpoch(staging, name, 2, { openedAt: '', manifest: 'fourth', baseDir: '' });
     await redis.hset(migrationKey(other), 'epoch', 2);
-    expect(await use()).toEqual({ kind: other });
+    expect(await use(other)).toEqual({ kind: other });
     expect(opened).toEqual(['second', 'fourth']);
     expect(closed).toBe(1);
   });
@@ -125,12 +128,12 @@ describe('the migrations that a worker has open', () => {
   it('are opened once an epoch, with that epoch’s manifest, however many jobs use them', async () => {
     const work = async () => ({ kind: 'done' as const });
     await redis.hset(migrationKey(name), 'epoch', 1);
-    await Promise.all([migrations.use(name, 1, never, work), migrations.use(name, 1, never, work)]);
+    await Promise.all([migrations.use(of(1), never, work), migrations.use(of(1), never, work)]);
     await redis.hset(migrationKey(name), 'epoch', 2);
-    await migrations.use(name, 2, never, work);
+    await migrations.use(of(2), never, work);
     expect(opened).toEqual(['first', 'second']);
     expect(closed).toBe(1);
-    await expect(migrations.use(name, 1, never, work)).rejects.toThrow(FencedOutError);
+    await expect(migrations.use(of(1), never, work)).rejects.toThrow(FencedOutError);
   });
 
   it('are asked about again later where Redis cannot say which epoch is in force', async () => {
@@ -146,7 +149,7 @@ describe('the migrations that a worker has open', () => {
   it.each(['stopped', 'paused', 'cancelled'])(
     'hand work back when the migration is %s meanwhile',
     async (state) => {
-      const result = migrations.use(name, 2, never, async (_, signal) => {
+      const result = migrations.use(of(2), never, async (_, signal) => {
         await redis.hset(migrationKey(name), 'control', state);
         if (!signal.aborted) await once(signal, 'abort');
         throw signal.reason;
@@ -159,7 +162,7 @@ describe('the migrations that a worker has open', () => {
     'do not begin work of a migration that staging says is %s',
     async (state) => {
       await saveControl(staging, name, { state, reason: '', at: '' });
-      const result = await migrations.use(name, 2, never, async () => {
+      const result = await migrations.use(of(2), never, async () => {
         throw new Error('began all the same');
       });
       expect(result).toEqual({ kind: 'handed_back', why: state });
@@ -168,7 +171,7 @@ describe('the migrations that a worker has open', () => {
 
   it('pause the migration, in staging too, when the destination needs the operator', async () => {
     const message = 'the key is refused; set BACKHAUL_PROJECT_API_KEY and resume';
-    await migrations.use(name, 2, never, async () => {
+    await migrations.use(of(2), never, async () => {
       throw new PausedError(message);
     });
     expect(await loadControl(staging, name)).toMatchObject({ state: 'paused', reason: message });
@@ -176,7 +179,7 @@ describe('the migrations that a worker has open', () => {
   });
 
   it('pause for whatever else an operator can correct, so that no part fails for good', async () => {
-    const result = await migrations.use(name, 2, never, async () => {
+    const result = await migrations.use(of(2), never, async () => {
       throw new ConfigError('the disk is full; make room and resume');
     });
     expect(result).toMatchObject({ kind: 'handed_back' });
@@ -184,7 +187,7 @@ describe('the migrations that a worker has open', () => {
   });
 
   it('let a late answer to an older epoch pause nothing', async () => {
-    await migrations.use(name, 2, never, async () => {
+    await migrations.use(of(2), never, async () => {
       await redis.hset(migrationKey(name), 'epoch', 3);
       throw new PausedError('the old key is refused');
     });
@@ -194,12 +197,12 @@ describe('the migrations that a worker has open', () => {
   it('do not begin work of an epoch that is over, whatever this process has seen', async () => {
     await redis.hset(migrationKey(name), 'epoch', 3);
     const work = async () => ({ kind: 'done' as const });
-    await expect(migrations.use(name, 2, never, work)).rejects.toThrow(FencedOutError);
+    await expect(migrations.use(of(2), never, work)).rejects.toThrow(FencedOutError);
   });
 
   it('leave an abort of the job itself to the worker, who hands the job back to the queue', async () => {
     const shutdown = new AbortController();
-    const result = migrations.use(name, 2, shutdown.signal, async (_, signal) => {
+    const result = migrations.use(of(2), shutdown.signal, async (_, signal) => {
       shutdown.abort(new Error('shutdown'));
       throw signal.reason;
     });
@@ -218,14 +221,35 @@ describe('the migrations that a worker has open', () => {
       now: () => new Date('2024-01-01T00:00:00Z'),
       open: () => Promise.reject(cause),
     });
-    const error = await failing.use(name, 2, never, async () => ({})).catch((reason: unknown) => reason);
+    const error = await failing.use(of(2), never, async () => ({})).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error instanceof UnableError).toBe(isUnable);
   });
 
+  it('leave the jobs of another migration of the name, in another staging, to others', async () => {
+    await redis.hset(migrationKey('foreign'), 'epoch', 2);
+    const work = vi.fn(async () => ({ kind: 'done' as const }));
+    const error = await migrations
+      .use({ ...of(2), id: 'foreign' }, never, work)
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnableError);
+    expect(String(error)).toMatch(/holds another migration ".+" than that of the job.*same staging/);
+    expect(work).not.toHaveBeenCalled();
+    // Nobody has one that was removed here, or whose epoch is over.
+    for (const epoch of [3, 0]) {
+      if (epoch > 0) await redis.hset(migrationKey('foreign'), 'epoch', epoch);
+      else await redis.del(migrationKey('foreign'));
+      await expect(migrations.use({ ...of(2), id: 'foreign' }, never, work)).rejects.toThrow(FencedOutError);
+    }
+  });
+
   it('say what to look at when staging does not know them', async () => {
-    const result = migrations.use('unknown', 1, never, async () => ({ kind: 'done' as const }));
+    const result = migrations.use({ migration: 'unknown', id: 'unknown', epoch: 1 }, never, async () => ({
+      kind: 'done' as const,
+    }));
     await expect(result).rejects.toThrow(UnavailableError);
-    await expect(migrations.use('unknown', 1, never, async () => ({}))).rejects.toThrow('same staging');
+    await expect(
+      migrations.use({ migration: 'unknown', id: 'unknown', epoch: 1 }, never, async () => ({})),
+    ).rejects.toThrow('same staging');
   });
 });

@@ -190,7 +190,7 @@ export async function stageAndImport(
 async function* stageWork(run: EpochRun, slices: readonly StagedSlice[]): AsyncGenerator<Work> {
   // Decided once for all of them: space that the first slices take must not be missing for the last.
   const { packing } = await planSpace(run.staging, slices);
-  const ofEpoch = { migration: run.record.name, epoch: run.epoch, packing };
+  const ofEpoch = { migration: run.record.name, id: run.record.id, epoch: run.epoch, packing };
   const recorded = new Map(run.record.files.map((file) => [file.fileId, file]));
   for (const slice of slices) {
     const { fileId, name, bytes, modified, location } = slice;
@@ -275,7 +275,7 @@ async function* importWork(
       yield {
         id: part.id,
         name: 'import-part',
-        payload: { migration: run.record.name, epoch: run.epoch, part },
+        payload: { migration: run.record.name, id: run.record.id, epoch: run.epoch, part },
       };
     }
   }

@@ -763,4 +763,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/migrations/open-migrations.test.ts'],
   },
+  {
+    id: 'YO4',
+    what: 'a worker takes the job of another migration, in another staging, for that of its own of the same name',
+    file: 'src/migrations/open-migrations.ts',
+    edits: [['if (id !== undefined && id !== of.id) throw await explainOther(of);', 'void explainOther;']],
+    tests: ['test/migrations/open-migrations.test.ts', 'test/e2e/two-installations.test.ts'],
+  },
+  {
+    id: 'YO5',
+    what: 'a worker that cannot do the jobs of one migration leaves its own of the same name, too',
+    file: 'jobs/worker.ts',
+    edits: [['String(job.data?.id)', 'String(job.data?.migration)']],
+    tests: ['test/jobs/worker.test.ts'],
+  },
 ];

@@ -158,7 +158,7 @@ describe('a slice that two processes stage', () => {
       const migration = { name: 'test', id: 'm' };
       const work = stageFileHandler({ staging, redis, migration, files: [file(body)], onPart });
       const { fileId } = file(body);
-      const payload = { migration: 'test', epoch: 1, fileId, packing: 'none' } as const;
+      const payload = { migration: 'test', id: 'test', epoch: 1, fileId, packing: 'none' } as const;
       return work(payload, { signal, progress: () => {}, log: pino({ level: 'silent' }) });
     };
     await expect(run(['2'])).rejects.toThrow(FencedOutError);

@@ -38,11 +38,13 @@ export async function runRanges(
     run.board.personJobs.done += 1;
     run.board.changed();
   };
+  const { name: migration, id: ofMigration } = run.record;
+  const ofEpoch = { migration, id: ofMigration, epoch: run.epoch };
   async function* work(): AsyncGenerator<Work> {
     for (const range of ranges) {
       const id = toRangeId(range);
       if (await run.staging.get(toReceiptKey(range))) countSettled();
-      else yield { id, name: job, payload: { migration: run.record.name, epoch: run.epoch, turn, ...range } };
+      else yield { id, name: job, payload: { ...ofEpoch, turn, ...range } };
     }
   }
   return runScheduler(work(), {
