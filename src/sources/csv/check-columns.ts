@@ -9,16 +9,20 @@ const DELIMITERS = [',', ';', '\t', '|'];
 /**
  * Creates the check of a CSV's header against a mapping. It returns what the header lacks, as the end of
  * a sentence that begins with "the header row". Only event, person, time and key are required: without
- * them a record is no event, or another one. Any other column may be missing in some files of an export.
+ * them a record is no event, or another one. Any other column may be missing in some files of an export. Of a path,
+ * the column of JSON text is there that it leads into.
  */
 export function createCheckColumns(
   mapping: DeclaredMapping,
   delimiter: string,
 ): (names: readonly string[]) => string | undefined {
   const required = listRequiredColumns(mapping);
+  const texts = [...mapping.jsonColumns, ...(mapping.unnest ? [mapping.unnest.column] : [])];
   return (names) => {
     const known = new Set(names);
-    const missing = required.filter(({ anyOf }) => !anyOf.some((column) => known.has(column)));
+    const isThere = (column: string) =>
+      known.has(column) || texts.some((text) => column.startsWith(`${text}.`) && known.has(text));
+    const missing = required.filter(({ anyOf }) => !anyOf.some(isThere));
     if (missing.length === 0) return undefined;
     const wanted = missing.map(({ setting, anyOf }) => {
       const near = anyOf.map((column) => suggest(column, names)).find((name) => name !== undefined);

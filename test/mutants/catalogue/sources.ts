@@ -93,6 +93,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/values/spread-fields.test.ts'],
   },
   {
+    id: 'YD1',
+    what: 'a column that only JSON in a cell has makes a CSV unreadable',
+    file: 'src/sources/csv/check-columns.ts',
+    edits: [['anyOf.some(isThere)', 'anyOf.some((column) => known.has(column))']],
+    tests: ['test/sources/csv/check-columns.test.ts'],
+  },
+  {
     id: 'HASH-ALL',
     what: 'personal data that a record has under two names is hashed under one of them',
     file: 'src/sources/declared/values/prepare-record.ts',

@@ -27,6 +27,26 @@ describe('a header', () => {
     expect(check(['at', 'customer'], { event: { constant: 'Paid' } })).toBeUndefined();
   });
 
+  it('will do with the column of the JSON that a path leads into, and with no other', () => {
+    const nested = {
+      event: { column: 'items.action' },
+      distinctId: { column: ['details.customer'] },
+      key: ['items.id'],
+      unnest: { column: 'items' },
+      jsonColumns: ['details'],
+    };
+    expect(check(['at', 'items', 'details'], nested)).toBeUndefined();
+    expect(check(['at', 'items'], nested)).toContain(
+      'has no column "details.customer", which mapping.distinctId names',
+    );
+    expect(check(['at', 'details'], nested)).toContain(
+      'has no column "items.action", which mapping.event names, and has no column "items.id"',
+    );
+    expect(check(['at', 'cart', 'customer'], { event: { column: 'cart.action' } })).toContain(
+      'has no column "cart.action", which mapping.event names',
+    );
+  });
+
   it('is shown without what would steer a terminal', () => {
     const [clear, bell, nul] = ['\u001b[2J', '\u0007', '\u0000'];
     const lacking = check(['id', `us${clear}er${bell}`, `${nul}at`]);
