@@ -56,6 +56,17 @@ export const createSortColumns: CreateSortColumns = (
   // What was spread is not repeated where it was.
   const nestedSpreads = mapping.spreadColumns.map((path): NameRule => ({ path, to: undefined }));
   const columnRules = createRuleLevel([...rules, ...nestedSpreads].filter(({ path }) => path.includes('.')));
+  // An object that is spread may be a property of a person or group as well, where its fields are in it.
+  const excluded = rules.filter(({ to }) => to === undefined);
+  const spreadRules = new Map(
+    mapping.spreadColumns
+      .map((name) => [name, [...listBelow([...rules, ...nestedSpreads], name), ...excluded]] as const)
+      .filter(([, below]) => below.length > 0)
+      .map(([name, below]) => [name, createRuleLevel(below)]),
+  );
+  const findRulesBelow = (column: string) =>
+    spreadRules.get(column) ??
+    (columnRules.rules.length === 0 ? undefined : stepInto(columnRules, column).below);
   const spreads = mapping.spreadColumns
     .filter((name) => !mapping.exclude.includes(name))
     .map((name) => ({
@@ -109,7 +120,7 @@ export const createSortColumns: CreateSortColumns = (
       if (value === NOT_JSON) return rejectNoJson(column, record[column]);
       const target = place.kind === 'group' ? sorted.groups[place.group] : sorted[place.kind];
       if (!target) continue;
-      const below = columnRules.rules.length === 0 ? undefined : stepInto(columnRules, column).below;
+      const below = findRulesBelow(column);
       if (!below) {
         putClaim(target, place.name, value, column, FROM_COLUMN);
         continue;

@@ -100,6 +100,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/csv/check-columns.test.ts'],
   },
   {
+    id: 'YD2',
+    what: 'an excluded field of an object that is spread is sent with the person that has the object',
+    file: 'src/sources/declared/sort-columns.ts',
+    edits: [['name), ...excluded]', 'name)]']],
+    tests: ['test/sources/declared/names.test.ts'],
+  },
+  {
     id: 'HASH-ALL',
     what: 'personal data that a record has under two names is hashed under one of them',
     file: 'src/sources/declared/values/prepare-record.ts',

@@ -211,6 +211,26 @@ describe('excluding and renaming', () => {
     expect(stringifyJson(outcome)).not.toContain(SECRET);
   });
 
+  const takers: readonly (readonly [string, object])[] = [
+    ['set', { person: { set: { columns: ['props'] } } }],
+    ['group', { groups: [{ type: 'company', column: 'company', set: { columns: ['props'] } }] }],
+  ];
+  it.each(takers)('reach a field of what is spread in the %s that has it, too', (place, mapping) => {
+    const props = { email: SECRET, plan: 'team', list: [{ email: SECRET }] };
+    const outcome = mapOne(
+      'jsonl',
+      {
+        fields: { company: 'acme', props },
+        mapping: { spreadColumns: ['props'], ...mapping },
+        name: '',
+        renamed: undefined,
+      },
+      { exclude: ['email', 'list.email'] },
+    );
+    expect(stringifyJson(outcome)).not.toContain(SECRET);
+    expect(readPlaces(outcome)).toMatchObject({ [place]: { props: { plan: 'team', list: [{}] } } });
+  });
+
   it('of an object leave its spread part in, which is named for itself', () => {
     const outcome = mapOne(
       'jsonl',
