@@ -9,7 +9,7 @@ import type { IdFrom } from '../mapping/event-id.ts';
 import { withHeard } from '../mapping/hear-unsaid.ts';
 import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
-import type { MapRecord, OnNote, WithGeoip, WithTimezone } from '../source.ts';
+import type { MapRecord, WithGeoip, WithTimezone } from '../source.ts';
 import { createDeclaredMap, type DeclaredRules, type Row, toRow } from './map-row.ts';
 import type { DeclaredOptions } from './options.ts';
 import { createSortColumns, createSortColumnsFirst } from './sort-columns.ts';
@@ -36,7 +36,10 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
       { ids: trimmedIds, createSortColumns, rejectsLongKeys: false, hearsDropped: false, finish },
       idFrom,
     ),
-  3: createThirdMap,
+  3: (options, idFrom, _onNote, findPlace, hashKey) =>
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: false }),
+  4: (options, idFrom, _onNote, findPlace, hashKey) =>
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true }),
 };
 
 /** Of the first versions: the import is sent from another address than the person had. */
@@ -55,12 +58,19 @@ function createPlainMap(
  * Prepares the values of a record, makes a row of each item where a list is unnested, and maps the rows: a record
  * is sent with all of its events, or rejected.
  */
-function createThirdMap(
+function createPreparedMap(
   options: DeclaredOptions & WithTimezone & WithGeoip,
   idFrom: IdFrom,
-  _onNote: OnNote,
-  findPlace: FindPlace | undefined,
-  hashKey: string | undefined,
+  {
+    findPlace,
+    hashKey,
+    readsTexts,
+  }: {
+    readonly findPlace: FindPlace | undefined;
+    readonly hashKey: string | undefined;
+    /** Whether what an event is made of is found in the text of `jsonColumns`. */
+    readonly readsTexts: boolean;
+  },
 ): MapRecord<MappedEvent> {
   const { mapping, geoip } = options;
   const enrich = createEnrichWeb({ geoip, findPlace });
@@ -75,7 +85,7 @@ function createThirdMap(
   };
   const nullValues = new Set(mapping.nullValues);
   const { mapRow, hear } = createDeclaredMap(options, rules, idFrom);
-  const prepare = createPrepareRecord(mapping, { nullValues, hashKey });
+  const prepare = createPrepareRecord(mapping, { nullValues, hashKey, readsTexts });
   const unnest = mapping.unnest && createUnnest(mapping.unnest.column, nullValues);
   if (!prepare && !unnest) return (record) => mapRow(toRow(record));
 

@@ -55,10 +55,11 @@ function createListPlaces(mapping: DeclaredMapping): (record: Fields) => Fields[
     const columns = Object.entries(record).map(
       ([column, value]) => [column, readCell(column, value)] as const,
     );
+    const readable = Object.fromEntries(columns);
     const spread = spreads.flatMap(({ name, read }): Fields[] => {
-      const fields = asFields(readCell(name, read(record)));
+      const fields = asFields(readCell(name, read(readable)));
       return fields ? [fields] : [];
     });
-    return [Object.fromEntries(columns), ...spread];
+    return [readable, ...spread];
   };
 }

@@ -108,7 +108,7 @@ const createMappingObject = (nullValues: readonly string[]) =>
       .array(column)
       .default([])
       .describe(
-        'Columns whose text is JSON: objects, lists, but also numbers and booleans, which are text in a CSV otherwise. Text that is not JSON makes the record a reject (bad_field).',
+        'Columns whose text is JSON: objects, lists, but also numbers and booleans, which are text in a CSV otherwise. `details.user` leads into the text of `details` wherever a path is taken. Text that is not JSON makes the record a reject (bad_field).',
       ),
     spreadColumns: z
       .array(column)

@@ -107,6 +107,27 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/names.test.ts'],
   },
   {
+    id: 'YD3',
+    what: 'records whose list is in the text of a column of JSON are skipped as if they had none',
+    file: 'src/sources/declared/values/json-texts.ts',
+    edits: [['...(unnest ? [unnest.column] : []),\n    ...spreadColumns', '...spreadColumns']],
+    tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
+  {
+    id: 'YD4',
+    what: 'text that may hold what is hashed is shown because an event is read from it',
+    file: 'src/sources/declared/values/prepare-record.ts',
+    edits: [['hashing !== undefined && jsonBefore.includes(path)', 'jsonOfHash.includes(path)']],
+    tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
+  {
+    id: 'YD5',
+    what: 'a plan shows what is hashed in an object that is spread out of a text',
+    file: 'src/sources/declared/values/hide-hashed.ts',
+    edits: [[', ...listTextsToRead(mapping)', '']],
+    tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
+  {
     id: 'HASH-ALL',
     what: 'personal data that a record has under two names is hashed under one of them',
     file: 'src/sources/declared/values/prepare-record.ts',

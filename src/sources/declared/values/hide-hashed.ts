@@ -3,7 +3,8 @@ import { parseJsonCell } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
 import { changePath } from './change-path.ts';
 import { changePlace } from './changed-place.ts';
-import { listHashed, listTextsToHash } from './prepare-record.ts';
+import { listTextsToHash, listTextsToRead } from './json-texts.ts';
+import { listHashed } from './prepare-record.ts';
 
 const HASHED = '(hashed)';
 
@@ -11,7 +12,7 @@ const HASHED = '(hashed)';
 export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) => Fields) | undefined {
   const { hash } = mapping;
   if (!hash) return undefined;
-  const texts = listTextsToHash(mapping, hash.columns);
+  const texts = [...new Set([...listTextsToHash(mapping, hash.columns), ...listTextsToRead(mapping)])];
   const places = listHashed(mapping, hash.columns);
   return (exported) => {
     const parsed = texts.reduce(

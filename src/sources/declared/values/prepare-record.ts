@@ -10,11 +10,12 @@ import { isNull } from '../declared-columns.ts';
 import type { DeclaredMapping } from '../options.ts';
 import type { Change } from './change-path.ts';
 import { type ChangedPlace, changePlace, listPlaces } from './changed-place.ts';
+import { listTextsToChange, listTextsToHash, listTextsToRead } from './json-texts.ts';
 import { BAD, createTypedValue } from './typed-value.ts';
 
 /** A record as the mapping reads it. */
 export interface PreparedRecord {
-  /** Personal data hashed, and nothing else changed: ids of events follow from this, whatever types are declared. */
+  /** Personal data hashed, and no value changed: ids of events follow from this, whatever types are declared. */
   readonly hashed: Fields;
   /** With value maps and types applied as well. */
   readonly record: Fields;
@@ -31,7 +32,16 @@ export type PrepareRecord = (record: Fields) => PreparedRecord & { readonly bad:
  */
 export function createPrepareRecord(
   mapping: DeclaredMapping,
-  { nullValues, hashKey }: { readonly nullValues: ReadonlySet<string>; readonly hashKey: string | undefined },
+  {
+    nullValues,
+    hashKey,
+    readsTexts,
+  }: {
+    readonly nullValues: ReadonlySet<string>;
+    readonly hashKey: string | undefined;
+    /** Whether what an event is made of is found in the text of `jsonColumns`. */
+    readonly readsTexts: boolean;
+  },
 ): PrepareRecord | undefined {
   const { hash, values = {}, types = {} } = mapping;
   const hashedPaths = new Set(hash?.columns ?? []);
@@ -40,10 +50,11 @@ export function createPrepareRecord(
     : undefined;
   const jsonOfTypes = listTextsToChange(mapping);
   const jsonOfHash = hash ? listTextsToHash(mapping, hash.columns) : [];
+  const jsonOfReads = readsTexts ? listTextsToRead(mapping) : [];
   const typed = { ...Object.fromEntries(jsonOfTypes.map((column) => [column, 'json' as const])), ...types };
   const declared = new Set([...Object.keys(values), ...Object.keys(types)]);
   const paths = [...new Set([...jsonOfTypes, ...declared])];
-  if (!hashing && paths.length === 0) return undefined;
+  if (!hashing && paths.length === 0 && jsonOfReads.length === 0) return undefined;
 
   // What is hashed by its whole path is no value of a column of that name.
   const named = new Set([...hashedPaths, ...paths]);
@@ -56,7 +67,8 @@ export function createPrepareRecord(
       return places.map((place) => ({ place, meanings, type: read }));
     });
   const steps = toSteps(paths);
-  const jsonSteps = jsonOfHash.map((path) => ({
+  const jsonBefore = [...new Set([...jsonOfHash, ...jsonOfReads])];
+  const jsonSteps = jsonBefore.map((path) => ({
     place: { path },
     meanings: undefined,
     type: createTypedValue('json'),
@@ -78,7 +90,7 @@ export function createPrepareRecord(
         // What would have been hashed is not shown either.
         const { spread } = place;
         const path = spread === undefined ? place.path : `${spread}.${place.path}`;
-        const holdsHashed = jsonOfHash.includes(path);
+        const holdsHashed = hashing !== undefined && jsonBefore.includes(path);
         const found = holdsHashed ? 'something else' : shown(value);
         bad ??= rejected('bad_field', `${path} is ${found}; the manifest says it is ${type.noun}`);
         return holdsHashed ? undefined : value;
@@ -100,29 +112,9 @@ export function createPrepareRecord(
   };
 }
 
-/** Columns whose text is JSON that some of the paths lead into: it is read first. */
-const listTextsAbove = ({ jsonColumns, unnest }: DeclaredMapping, paths: readonly string[]): string[] =>
-  [...jsonColumns, ...(unnest ? [unnest.column] : [])].filter((column) =>
-    paths.some((path) => path.startsWith(`${column}.`)),
-  );
-
 /** The places that are hashed. */
 export const listHashed = (mapping: DeclaredMapping, columns: readonly string[]): ChangedPlace[] =>
   columns.flatMap((path) => listPlaces(path, mapping, new Set(columns)));
-
-/**
- * Text that is read before values in it are hashed: also where it would be read later, for another reason, and what is
- * spread is in it. The text of a spread column itself is read with its place.
- */
-export function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
-  const { spreadColumns, unnest } = mapping;
-  const later = [...listTextsToChange(mapping), ...(unnest ? [unnest.column] : [])];
-  const ofSpread = later.filter((column) => spreadColumns.some((name) => name.startsWith(`${column}.`)));
-  return [...new Set([...listTextsAbove(mapping, columns), ...ofSpread])];
-}
-
-const listTextsToChange = (mapping: DeclaredMapping): string[] =>
-  listTextsAbove(mapping, [...Object.keys(mapping.values ?? {}), ...Object.keys(mapping.types ?? {})]);
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? String(value) : value === null ? undefined : readText(value);

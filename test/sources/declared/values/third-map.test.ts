@@ -143,7 +143,7 @@ describe('hashing', () => {
       'a.b': { c: hashed('ann@x.org') },
       a: { 'b.c': hashed('ann@x.org'), b: [{ c: hashed('ann@x.org') }] },
     });
-    const hide = createHideHashed({ ...mapping, exclude: [], jsonColumns: [] } as never);
+    const hide = createHideHashed({ ...BASE, ...mapping, exclude: [], jsonColumns: [], groups: [] } as never);
     expect(JSON.stringify(hide?.({ ...phones }))).not.toMatch(/4711|ann@x/);
     // What is read, and a type is given to, is the first.
     const typed = only(map({ types: { 'n.m': 'number' } }, { 'n.m': '1', n: { m: '2' } }));

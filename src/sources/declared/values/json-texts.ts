@@ -1,0 +1,59 @@
+import type { DeclaredMapping } from '../options.ts';
+
+/** Columns whose text is JSON that some of the paths lead into: it is read first. */
+const listTextsAbove = (columns: readonly string[], paths: readonly string[]): string[] =>
+  columns.filter((column) => paths.some((path) => path.startsWith(`${column}.`)));
+
+const listTexts = ({ jsonColumns, unnest }: DeclaredMapping): string[] => [
+  ...jsonColumns,
+  ...(unnest ? [unnest.column] : []),
+];
+
+/**
+ * Text that is read before values in it are hashed: also where it would be read later, for another reason, and what is
+ * spread is in it. The text of a spread column itself is read with its place.
+ */
+export function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
+  const later = [...listTextsToChange(mapping), ...(mapping.unnest ? [mapping.unnest.column] : [])];
+  const ofSpread = listTextsAbove(later, mapping.spreadColumns);
+  return [...new Set([...listTextsAbove(listTexts(mapping), columns), ...ofSpread])];
+}
+
+/** Text that is read before values in it get a meaning or a type. */
+export const listTextsToChange = (mapping: DeclaredMapping): string[] =>
+  listTextsAbove(listTexts(mapping), [
+    ...Object.keys(mapping.values ?? {}),
+    ...Object.keys(mapping.types ?? {}),
+  ]);
+
+/**
+ * Text that is read because the name, the ids, the time or the key of an event, its groups, a list to unnest or an
+ * object to spread are in it. The item of a list that is unnested takes its place by itself.
+ */
+export function listTextsToRead(mapping: DeclaredMapping): string[] {
+  const {
+    event,
+    distinctId,
+    anonymousId,
+    timestamp,
+    uuid,
+    key = [],
+    groups,
+    unnest,
+    spreadColumns,
+  } = mapping;
+  const feeding = [
+    'column' in event ? event : undefined,
+    distinctId,
+    anonymousId,
+    timestamp,
+    uuid,
+    ...groups,
+  ];
+  return listTextsAbove(mapping.jsonColumns, [
+    ...feeding.flatMap((one) => one?.column ?? []),
+    ...key,
+    ...(unnest ? [unnest.column] : []),
+    ...spreadColumns,
+  ]);
+}
