@@ -198,8 +198,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
 
   /** The job of a migration that is not the one of that name here: of another staging, or one that was removed. */
   const explainOther = async ({ migration: name, id, epoch }: JobOf): Promise<Error> => {
-    const known = await redis.hget(migrationKey(id), 'epoch');
-    const standing = compareEpoch(epoch, known === null ? undefined : Number(known));
+    const { standing } = await loadStanding(redis, { id, epoch });
     if (EPOCH_DUTIES[standing].worker === 'hand_back')
       return new FencedOutError(
         `epoch ${epoch} of the migration ${id}, which had the name "${name}", is over`,

@@ -138,7 +138,7 @@ describe('the migrations that a worker has open', () => {
 
   it('are asked about again later where Redis cannot say which epoch is in force', async () => {
     await redis.set(migrationKey(name), 'of another kind');
-    const work = () => migrations.use(name, 2, never, async () => ({ kind: 'done' as const }));
+    const work = () => migrations.use(of(2), never, async () => ({ kind: 'done' as const }));
     await expect(work()).rejects.toThrow(/^Redis did not say whether the migration still runs: WRONGTYPE/);
     await expect(work()).rejects.toThrow(UnavailableError);
     await redis.del(migrationKey(name));

@@ -420,7 +420,7 @@ local head`,
     id: 'AO7',
     what: 'nothing says that Redis takes connections and answers nothing',
     file: 'src/runtime/redis-trouble.ts',
-    edits: [['if (isSilent()) meet(SILENT);', '']],
+    edits: [['if (isSilent()) outage.meet(SILENT);', '']],
     tests: ['test/runtime/redis-trouble.test.ts'],
   },
   {
