@@ -23,10 +23,21 @@ export interface StoredDeletion {
 export async function insertDeletion(tx: Queryable, wanted: WantedDeletion): Promise<void> {
   await runSql(
     tx,
-    sql`insert into deletions (project_id, person_uuid, distinct_ids, created_by)
-      values (${wanted.projectId}, ${wanted.personUuid}, ${wanted.distinctIds}::text[], ${wanted.userId})`,
+    sql`insert into deletions (project_id, person_uuid, distinct_ids, created_by, created_at)
+      values (${wanted.projectId}, ${wanted.personUuid}, ${wanted.distinctIds}::text[], ${wanted.userId},
+        ${toTimeAfterOpen(wanted.projectId)})`,
   );
 }
+
+/**
+ * Now, or a millisecond after the newest deletion of the project that is not verified, where the clock was set back
+ * behind it: the time of what comes after that deletion, which is a later one or an event.
+ */
+export const toTimeAfterOpen = (projectId: number): Sql =>
+  sql`greatest(clock_timestamp(), (
+    select created_at + interval '1 millisecond' from deletions
+    where project_id = ${projectId} and verified_at is null
+    order by id desc limit 1))`;
 
 export async function sleep(tx: Queryable, ms: number): Promise<void> {
   await runSql(tx, sql`select pg_sleep(${ms}::double precision / 1000)`);

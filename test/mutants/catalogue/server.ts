@@ -312,4 +312,18 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     edits: [['outages.get(address) ?? createShared()', 'createShared()']],
     tests: ['test/jobs/one-outage.test.ts'],
   },
+  {
+    id: 'YO6',
+    what: 'an event that is stored after the clock was set back goes with a deletion that was queued before it',
+    file: 'src/server/capture/ingest/event-store.ts',
+    edits: [['${toTimeAfterOpen(projectId)}', 'clock_timestamp()']],
+    tests: ['test/server/deletions/queue-deletion.test.ts'],
+  },
+  {
+    id: 'YO7',
+    what: 'a deletion that is queued after the clock was set back leaves events that another one had before it',
+    file: 'src/server/deletions/store.ts',
+    edits: [['${toTimeAfterOpen(wanted.projectId)})`', 'clock_timestamp())`']],
+    tests: ['test/server/deletions/queue-deletion.test.ts'],
+  },
 ];

@@ -27,6 +27,40 @@ onEveryDatabase('queueing a deletion', (db) => {
     }
   });
 
+  it('draws it there also where the clock is set back by an hour behind it', async () => {
+    const api = await createTestApi(db());
+    const event = (name: string) => ({ event: name, distinct_id: 'bob', properties: {} });
+    await api.send(event('before'));
+    const deletions: string[] = [];
+    const queue = async () => {
+      const personUuid = randomUUID();
+      deletions.push(personUuid);
+      await db().transaction((tx) =>
+        queueDeletion(tx, { projectId: api.project.id, personUuid, distinctIds: ['bob'], userId: null }),
+      );
+    };
+    await queue();
+    // What it would hold if the clock had been ahead until now.
+    await db().query(
+      `update deletions set created_at = created_at + interval '1 hour' where person_uuid = $1`,
+      deletions,
+    );
+    await api.send(event('between'));
+    await queue();
+    await api.send(event('behind'));
+    const rows = await db().query(
+      `select e.event, array_agg(e.received_at <= d.created_at order by d.id) as goes
+       from events e join deletions d on d.person_uuid = any ($1) where e.distinct_id = 'bob'
+       group by e.event order by e.event`,
+      [`{${deletions.join(',')}}`],
+    );
+    expect(rows).toEqual([
+      { event: 'before', goes: [true, true] },
+      { event: 'behind', goes: [false, false] },
+      { event: 'between', goes: [false, true] },
+    ]);
+  });
+
   it('keeps who asked, and every id as it is', async () => {
     const api = await createTestApi(db());
     const [owner] = await db().query<{ id: number }>('select id from users');

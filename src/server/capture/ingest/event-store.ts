@@ -2,6 +2,7 @@ import { toJsonArray, toTextArray, toTimeArray, toUuidArray } from '../../databa
 import type { Queryable } from '../../database/db.ts';
 import { runSql, type Sql, sql } from '../../database/sql.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
+import { toTimeAfterOpen } from '../../deletions/store.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { dropRows, type RowKey } from '../same-row.ts';
 import { selectStored } from './known-store.ts';
@@ -35,8 +36,9 @@ export interface EventToSave {
 
 export function insertEvents(projectId: number, rows: readonly EventToSave[]): Sql {
   const events = rows.map(({ event }) => event);
-  return sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
-    select ${projectId}, t.uuid, t.event, t.distinct_id, t.person_id, t.timestamp, t.properties
+  return sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties, received_at)
+    select ${projectId}, t.uuid, t.event, t.distinct_id, t.person_id, t.timestamp, t.properties,
+      ${toTimeAfterOpen(projectId)}
     from unnest(
       ${toUuidArray(events.map(({ uuid }) => uuid))}::uuid[],
       ${toTextArray(events.map(({ event }) => event))}::text[],
