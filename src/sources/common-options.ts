@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { suggest } from '../lib/suggest.ts';
 import { ENCODINGS } from './formats/decode-text.ts';
+import type { WithGeoip } from './source.ts';
 
 /** Keys of a manifest's `source` block that several vendors share. */
 
@@ -34,6 +35,10 @@ export const geoip = z
   .describe(
     `Where countries and cities come from that the export does not name: a MaxMind file (.mmdb, such as GeoLite2 City; its path starts from the folder of the manifest), by the address of the event; or \`${DESTINATION}\`, where the service looks the address up in its own table of today. Default: neither.`,
   );
+
+/** Places are looked up since version 3 of every mapping. */
+export const listUnheededPlaces = ({ geoip }: WithGeoip, version: number): string[] =>
+  version < 3 && geoip !== undefined ? ['geoip'] : [];
 
 export const dropEvents = z
   .array(z.string().min(1))

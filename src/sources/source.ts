@@ -128,6 +128,11 @@ export interface Source {
   readonly findUnmatched?: (records: readonly Fields[]) => string[];
   /** For plans, which show records: one without the personal data that the map hashes. Absent: it hashes none. */
   readonly hideHashed?: ((record: Fields) => Fields) | undefined;
+  /**
+   * Keys of the block, as paths, that this version of the mapping does not heed, because they came with a later one.
+   * @default none
+   */
+  readonly listUnheeded?: ((version: number) => readonly string[]) | undefined;
   /** For plans. @default top-level fields by `knownFields` */
   readonly listFieldFates?: ListFieldFates | undefined;
   /** Whether records can be refused by the header above them, so that headers are worth a look before a start. */

@@ -209,6 +209,24 @@ const parseReject = (line: string) =>
   z.object({ line: z.number(), text: z.string() }).parse(JSON.parse(line));
 
 it(
+  'a replay is refused where the mapping of version 0.1.0 does not heed its manifest',
+  async () => {
+    const corrected = JSON.parse(readFileSync(join(workplace.folder, 'visits-corrected.json'), 'utf8'));
+    const { source } = corrected;
+    const hash = { columns: ['title'], key: '${BACKHAUL_PROJECT_API_KEY}' };
+    const manifest = join(workplace.folder, 'visits-hashed.json');
+    const content = { ...corrected, source: { ...source, mapping: { ...source.mapping, hash } } };
+    writeFileSync(manifest, JSON.stringify(content));
+    const known = destination.events().size;
+    const ended = await backhaul('rejects', 'replay', 'visits', '--manifest', manifest);
+    expect(ended.code, ended.stderr).toBe(2);
+    expect(ended.stderr).toContain('begun with mapping csv@1, which does not heed source.mapping.hash');
+    expect(destination.events().size).toBe(known);
+  },
+  TIMEOUT_MS,
+);
+
+it(
   'the rejects of version 0.1.0 are replayed with a corrected manifest',
   async () => {
     const manifest = join(workplace.folder, 'visits-corrected.json');

@@ -18,6 +18,7 @@ import { createRecord, StartedMeanwhileError } from '../prepare/create-record.ts
 import { preflight } from '../prepare/preflight.ts';
 import { toPrepared } from '../prepare/prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
+import { assertHeeded } from './assert-heeded.ts';
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { listAncestors } from './family.ts';
@@ -57,6 +58,7 @@ export async function replayRejects(
   const { staging } = runtime;
   await assertDecided(staging, name, loaded);
   const original = await requireMigration(staging, name);
+  await assertHeeded(staging, original, loaded.manifest);
   await assertSameProject(runtime, original, loaded.manifest);
   await assertSameHold(staging, name, loaded.manifest);
   // What is scheduled is the migration itself.

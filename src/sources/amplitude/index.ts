@@ -1,3 +1,4 @@
+import { listUnheededPlaces } from '../common-options.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
 import { createRules1, createRules2 } from './earlier-rules.ts';
 import { createAmplitudeMap } from './events.ts';
@@ -16,6 +17,7 @@ export const amplitude = defineFileSource({
     4: (options, idFrom, onNote, findPlace) =>
       createAmplitudeMap(options, createRules4(options, findPlace), idFrom, onNote),
   },
+  listUnheeded: listUnheededPlaces,
   knownFields: listAmplitudeFields,
   takesViews: true,
   recognize: (record) =>

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { dropEvents, encoding } from '../common-options.ts';
 import { declaredMaps } from '../declared/declared.ts';
 import { findUnmatched } from '../declared/find-unmatched.ts';
+import { listUnheeded } from '../declared/list-unheeded.ts';
 import { createMappingSchema } from '../declared/options.ts';
 import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
 import { createHideHashed } from '../declared/values/hide-hashed.ts';
@@ -28,6 +29,7 @@ export const csv = defineFileSource({
   type: 'csv',
   options: csvOptions,
   maps: declaredMaps,
+  listUnheeded,
   toHideHashed: ({ mapping }) => createHideHashed(mapping),
   findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',

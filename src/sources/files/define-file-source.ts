@@ -22,6 +22,8 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   readonly takesViews?: boolean;
   readonly findUnmatched?: (options: FileSourceOptions<Shape>, records: readonly Fields[]) => string[];
   readonly toHideHashed?: (options: FileSourceOptions<Shape>) => Source['hideHashed'];
+  /** See Source. @default none */
+  readonly listUnheeded?: (options: FileSourceOptions<Shape>, version: number) => readonly string[];
   /** @default top-level fields by `knownFields` */
   readonly toListFieldFates?: (options: FileSourceOptions<Shape>) => ListFieldFates;
   /** @default formats are recognised by what a file holds */
@@ -46,6 +48,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
     toListFieldFates,
     findUnmatched,
     toHideHashed,
+    listUnheeded,
     takesViews = false,
     ...facts
   } = definition;
@@ -69,6 +72,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
           }),
         findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
         hideHashed: toHideHashed?.(bound),
+        listUnheeded: (version) => listUnheeded?.(bound, version) ?? [],
         listFieldFates: toListFieldFates?.(bound),
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),

@@ -5,7 +5,7 @@ import { createReadSessionId } from '../mapping/session-ids.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createCallMaps, listCallFields } from '../segment-spec/calls.ts';
 import { createListFieldFates } from '../segment-spec/field-fates.ts';
-import { callOptions } from '../segment-spec/options.ts';
+import { callOptions, listUnheededOfCalls } from '../segment-spec/options.ts';
 import { isCall, isOfRudderstack } from '../segment-spec/recognize.ts';
 import type { CallDialect } from '../segment-spec/rules.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
@@ -25,6 +25,7 @@ export const rudderstack = defineFileSource({
   type: 'rudderstack',
   options: callOptions,
   maps: createCallMaps(RUDDERSTACK),
+  listUnheeded: listUnheededOfCalls,
   knownFields: () => listCallFields(RUDDERSTACK),
   toListFieldFates: (options) => createListFieldFates(RUDDERSTACK, options),
   recognize: (record) => isCall(record) && isOfRudderstack(record),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { dropEvents, dropIp } from '../common-options.ts';
+import { dropEvents, dropIp, listUnheededPlaces } from '../common-options.ts';
+import type { WithGeoip } from '../source.ts';
 
 /** What the manifest may set for an archive of calls. */
 export const callOptions = z.strictObject({
@@ -21,3 +22,9 @@ export const callOptions = z.strictObject({
     ),
 });
 export type CallOptions = z.infer<typeof callOptions>;
+
+/** Earlier versions leave these fields behind, whatever is asked for. */
+export const listUnheededOfCalls = (options: CallOptions & WithGeoip, version: number): string[] => [
+  ...listUnheededPlaces(options, version),
+  ...(version < 3 && options.contextFields === 'keep' ? ['contextFields'] : []),
+];

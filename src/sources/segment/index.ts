@@ -1,7 +1,7 @@
 import { defineFileSource } from '../files/define-file-source.ts';
 import { createCallMaps, listCallFields } from '../segment-spec/calls.ts';
 import { createListFieldFates } from '../segment-spec/field-fates.ts';
-import { callOptions } from '../segment-spec/options.ts';
+import { callOptions, listUnheededOfCalls } from '../segment-spec/options.ts';
 import { isCall, isOfRudderstack } from '../segment-spec/recognize.ts';
 import type { CallDialect } from '../segment-spec/rules.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
@@ -13,6 +13,7 @@ export const segment = defineFileSource({
   type: 'segment',
   options: callOptions,
   maps: createCallMaps(SEGMENT),
+  listUnheeded: listUnheededOfCalls,
   knownFields: () => listCallFields(SEGMENT),
   toListFieldFates: (options) => createListFieldFates(SEGMENT, options),
   recognize: (record) => isCall(record) && !isOfRudderstack(record),

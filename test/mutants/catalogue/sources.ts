@@ -2,6 +2,27 @@ import type { Mutant } from '../mutant.ts';
 
 export const SOURCES_MUTANTS: readonly Mutant[] = [
   {
+    id: 'YM2',
+    what: 'a replay by an older mapping sends what its manifest hashes as it is',
+    file: 'src/migrations/rejects/replay.ts',
+    edits: [['  await assertHeeded(staging, original, loaded.manifest);\n', '']],
+    tests: ['test/e2e/staging-0.1.0.test.ts'],
+  },
+  {
+    id: 'YM3',
+    what: 'a replay of a replay is compared with that one alone, whose manifest was not heeded either',
+    file: 'src/migrations/rejects/assert-heeded.ts',
+    edits: [['first = ancestor.name', 'ancestor.name']],
+    tests: ['test/migrations/rejects/assert-heeded.test.ts'],
+  },
+  {
+    id: 'YM4',
+    what: 'version 1 of a declared mapping is taken to leave out nested fields',
+    file: 'src/sources/declared/list-unheeded.ts',
+    edits: [['version < 2 && ', 'version < 1 && ']],
+    tests: ['test/sources/unheeded.test.ts'],
+  },
+  {
     id: 'DROP-1',
     what: 'an Amplitude event that is dropped hides who used its device',
     file: 'src/sources/amplitude/properties.ts',
