@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { packing, partMeta } from '../src/contract/part.ts';
 import { slice } from '../src/contract/slice.ts';
+import { LEDGER_FORMAT } from '../src/state/ledger/keyed-hash.ts';
 
 /**
  * Every job there is: its payload and how it is retried. Producer and worker both import this.
@@ -84,8 +85,11 @@ export const backoffMs = (attemptsMade: number) =>
  */
 const JOBS_VERSION = 6;
 
-/** One hash tag for all queues: scripts over several keys work on a cluster. */
-export const QUEUE_PREFIX = `{bh}:jobs-${JOBS_VERSION}`;
+/**
+ * One hash tag for all queues: scripts over several keys work on a cluster. Any job about persons may meet a ledger that
+ * another process has just made, so its format is part of the name and cannot be forgotten.
+ */
+export const QUEUE_PREFIX = `{bh}:jobs-${JOBS_VERSION}-${LEDGER_FORMAT}`;
 
 /**
  * Only the producer can read files on its own disk, so they are staged through a queue of its own; every

@@ -39,7 +39,10 @@ const beforeHash = new Uint8Array(HASH_BYTES);
  */
 export type HashForm = 1 | 2 | 3 | 4;
 
-export function createKeyedHash(key: string, form: HashForm = 4): KeyedHash {
+/** That of a ledger that is made now. Workers that do not know it fail every job about persons (jobs/catalog.ts). */
+export const LEDGER_FORMAT = 4 satisfies HashForm;
+
+export function createKeyedHash(key: string, form: HashForm = LEDGER_FORMAT): KeyedHash {
   const toHash = (bucket: number, text: string) => {
     const digest = Buffer.from(
       hash('sha256', `${key}\n${toHashable(text)}`, 'binary').slice(0, HASH_BYTES),

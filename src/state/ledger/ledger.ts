@@ -5,7 +5,7 @@ import { ConfigError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
 import { LEDGERS, ledgerLayout, parseKnownKey, parseKnownName } from '../keys/ledger.ts';
 import { clearStaging } from '../migrations.ts';
-import type { HashForm } from './keyed-hash.ts';
+import { type HashForm, LEDGER_FORMAT } from './keyed-hash.ts';
 import { assertLedgerHere } from './moved.ts';
 
 /*
@@ -85,7 +85,7 @@ export async function openLedger(staging: Staging, access: LedgerAccess): Promis
   await assertLedgerHere(staging, access);
   const key = ledgerLayout(access.id).document;
   const fresh: LedgerDocument = {
-    format: 4,
+    format: LEDGER_FORMAT,
     salt: randomBytes(32).toString('hex'),
     ...(access.sharedDevices === undefined ? {} : { sharedDevices: access.sharedDevices }),
   };
@@ -177,7 +177,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date, of?:
   const isOfAll = of === undefined || (await isForgotten(staging, id, (one) => isSameService(one, of)));
   const document = await loadDocument(ledgerDocument, keys.document, staging);
   const forgotten: LedgerDocument = {
-    format: 4,
+    format: LEDGER_FORMAT,
     salt: randomBytes(32).toString('hex'),
     forgottenAt: document?.forgottenAt ?? now.toISOString(),
     ...(document?.sharedDevices === undefined ? {} : { sharedDevices: document.sharedDevices }),

@@ -276,6 +276,13 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/jobs/stage-slice.test.ts'],
   },
   {
+    id: 'YM1',
+    what: 'workers that do not know the format of new ledgers take jobs about persons, and fail them',
+    file: 'jobs/catalog.ts',
+    edits: [['-${JOBS_VERSION}-${LEDGER_FORMAT}`', '-${JOBS_VERSION}`']],
+    tests: ['test/jobs/catalog.test.ts'],
+  },
+  {
     id: 'PC5',
     what: 'a job has no room for a group of which every member was repaired',
     file: 'jobs/catalog.ts',
