@@ -2,7 +2,7 @@ import { loadControl } from '../state/control.ts';
 import { RefusedError, requireMigration } from './life-store.ts';
 import type { MigrationStore } from './migration-runtime.ts';
 import { buildReport } from './report/build-report.ts';
-import { loadBooks } from './report/load-books.ts';
+import { type Books, loadBooks } from './report/load-books.ts';
 import { loadStoredReport, type Report } from './report/report.ts';
 
 /**
@@ -17,9 +17,15 @@ export async function loadReport({ staging }: MigrationStore, name: string): Pro
     throw new RefusedError('removed', `migration "${name}" was removed before it had a report`);
   }
   const books = await loadBooks(staging, record);
-  if (!stored) return buildReport({ ...books, failures: [] });
+  if (!stored || wasCutOff(stored, books)) return buildReport({ ...books, failures: [] });
   const { failures } = stored.unfinished;
   return addProblems(stored, buildReport({ ...books, failures, isOver: true }));
+}
+
+/** Whether a top-up took files in and ended before its run began: the last report knows none of them. */
+function wasCutOff({ byFile, unfinished }: Report, { unstagedFiles }: Books): boolean {
+  const known = new Set([...byFile.map(({ file }) => file), ...unfinished.files]);
+  return unstagedFiles.length > 0 && unstagedFiles.every((file) => !known.has(file));
 }
 
 /** The stored report, with what was lost or changed since. */

@@ -121,6 +121,21 @@ describe('a receipt', () => {
     );
   });
 
+  it('of a file that is gone is not taken for one of a top-up that was cut off', async () => {
+    const files = join(findPartsFolder(folder), '..', 'files');
+    const [first = ''] = readdirSync(files).filter((name) => name.endsWith('.json'));
+    const path = join(files, first);
+    const { file } = JSON.parse(readFileSync(path, 'utf8'));
+    await damaged(
+      path,
+      () => rmSync(path),
+      async () => {
+        const { problems } = await loadReport(lab.runtime, 'shop');
+        expect(problems).toContain(`${file} was not staged to its end, and no job reported why`);
+      },
+    );
+  });
+
   it('that is gone makes the migration unfinished, and its part is imported again', async () => {
     rmSync(at('receipts', `${small}.json`));
     const report = await loadReport(lab.runtime, 'shop');

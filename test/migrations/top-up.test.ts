@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pauseMigration } from '../../src/migrations/control.ts';
+import { loadReport } from '../../src/migrations/report.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
@@ -57,6 +58,10 @@ describe('a new file in the source of a finished migration', () => {
     const onBegin = () => stop.abort(new Error('not now'));
     const options = { ...topUp(), signal: stop.signal, onBegin };
     expect(await startMigration(lab.runtime, loaded, options)).toMatchObject({ reason: 'not now' });
+    expect(await loadReport(lab.runtime, 'grown-late')).toMatchObject({
+      ...{ balanced: true, problems: [], counts: { read: 3 } },
+      unfinished: { files: ['grown-late/b.json'] },
+    });
     expect(await resumeMigration(lab.runtime, 'grown-late', importing())).toMatchObject({
       kind: 'finished',
       report: { counts: { read: 4 } },

@@ -777,4 +777,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['String(job.data?.id)', 'String(job.data?.migration)']],
     tests: ['test/jobs/worker.test.ts'],
   },
+  {
+    id: 'YM5',
+    what: 'the books do not balance where a top-up was cut off before it began',
+    file: 'src/migrations/report.ts',
+    edits: [['!stored || wasCutOff(stored, books)', '!stored']],
+    tests: ['test/migrations/top-up.test.ts'],
+  },
+  {
+    id: 'YM6',
+    what: 'a file that was staged and is lost is taken for one that was never begun',
+    file: 'src/migrations/report.ts',
+    edits: [['unstagedFiles.every((file) => !known.has(file))', 'known.size > 0']],
+    tests: ['test/migrations/damage.test.ts'],
+  },
 ];
