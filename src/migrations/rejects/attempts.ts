@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FileReceipt } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { ReplayAttempt } from '../../pipeline/stage/stage-rejects.ts';
+import { createSame } from '../../state/create-same.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout, parseStagedSlice } from '../../state/keys/migration.ts';
 import { partKeys } from '../../state/keys/parts.ts';
@@ -58,7 +59,7 @@ async function giveUp(staging: Staging, replay: string, slice: string): Promise<
   };
   const key = partKeys(layout(replay).prefix).receipt(slice, 1);
   const body = encodeDocument(receipt);
-  return (await staging.create(key, body)) || ((await staging.get(key))?.equals(body) ?? false);
+  return createSame(staging, key, body);
 }
 
 async function listStagedSlices(staging: Staging, replay: string): Promise<Set<string>> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Staging } from '../../contract/staging.ts';
 import { createPace, type Pace } from '../../lib/async/pace.ts';
 import { FencedOutError, SourceError } from '../../lib/errors.ts';
+import { createSame } from '../create-same.ts';
 import { type LedgerTable, ledgerLayout, parseVersionKey } from '../keys/ledger.ts';
 import { recoveryHint } from '../recovery-hint.ts';
 import { RecordTable } from './record-table.ts';
@@ -12,7 +13,7 @@ export interface LedgerTables {
   load(buckets: Iterable<number>): Promise<Map<number, RecordTable>>;
   /**
    * Saves those that were changed, each as the version after the one that was loaded. Throws FencedOutError
-   * when somebody else has saved that version: the tables must be loaded and changed again.
+   * when somebody else has saved other records as that version: the tables must be loaded and changed again.
    */
   save(tables: ReadonlyMap<number, RecordTable>): Promise<void>;
 }
@@ -65,7 +66,8 @@ export function createLedgerTables(
       await inBlocks(changed, async ([bucket, records]) => {
         const version = (versions?.get(bucket) ?? 0) + 1;
         const key = keys.version(table, bucket, version);
-        if (!(await staging.create(key, wrap(await records.encode(pace), width)))) {
+        // The same records of another process are of the same turn, or say nothing of a turn.
+        if (!(await createSame(staging, key, wrap(await records.encode(pace), width)))) {
           versions = undefined;
           throw writtenByAnother(key);
         }
@@ -118,15 +120,23 @@ const writtenByAnother = (key: string) =>
 
 /**
  * Empties every bucket by one more version, so that no number is given twice: a process that slept meanwhile neither
- * writes what would be taken for the newest version, nor removes one that is written after it.
+ * writes what would be taken for the newest version, nor removes one that is written after it. `isStillOurs`: whether
+ * nobody else empties the ledger, so that a version that is there is one's own, whose answer was lost. @default it is not
  */
-export async function clearLedgerTable(staging: Staging, ledger: string, table: LedgerTable): Promise<void> {
+export async function clearLedgerTable(
+  staging: Staging,
+  ledger: string,
+  table: LedgerTable,
+  isStillOurs: () => Promise<boolean> = async () => false,
+): Promise<void> {
   const keys = ledgerLayout(ledger);
   const before: string[] = [];
   for await (const { key } of staging.list(keys.table(table))) before.push(key);
   await inBlocks([...(await loadVersions(staging, keys.table(table)))], async ([bucket, version]) => {
     const key = keys.version(table, bucket, version + 1);
-    if (!(await staging.create(key, EMPTIED))) throw writtenByAnother(key);
+    if (await staging.create(key, EMPTIED)) return;
+    const isEmptied = (await staging.get(key))?.equals(EMPTIED) ?? false;
+    if (!isEmptied || !(await isStillOurs())) throw writtenByAnother(key);
   });
   await inBlocks(before, (key) => staging.remove(key));
 }

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
+import { createSame } from '../create-same.ts';
 import { encodeDocument, loadIfWhole } from '../document.ts';
 import { type LedgerTable, ledgerLayout } from '../keys/ledger.ts';
 import { parseNumberedKey } from '../keys/migration.ts';
@@ -33,7 +34,11 @@ const versionsDocument = z.strictObject({
   /** The turn in which the ledger was made again the last time; it knows nothing of those before. */
   rebuiltAt: z.number().int().positive().optional(),
 });
-const emptiedDocument = z.strictObject({ emptied: z.literal(true) });
+const emptiedDocument = z.strictObject({
+  emptied: z.literal(true),
+  /** Random: whoever empties it knows its own document again where the answer was lost. */
+  by: z.string().exactOptional(),
+});
 /** `emptied`: the ledger is being made again, so nothing of what was noted before is expected. */
 const anyDocument = z.union([versionsDocument, emptiedDocument]);
 type Versions = z.infer<typeof versionsDocument>;
@@ -140,7 +145,7 @@ async function addVersions(
   document: z.infer<typeof anyDocument>,
 ): Promise<boolean> {
   const keys = ledgerLayout(id);
-  if (!(await staging.create(keys.versions(number + 1), encodeDocument(document)))) return false;
+  if (!(await createSame(staging, keys.versions(number + 1), encodeDocument(document)))) return false;
   // Earlier ones go at once: where the newest is lost, a lower one must not be taken for it.
   for await (const { key } of staging.list(keys.allVersions))
     if ((parseNumberedKey(key) ?? number + 1) <= number) await staging.remove(key);
@@ -209,8 +214,9 @@ export const loadVersionsNumber = async (staging: Staging, id: string): Promise<
 export async function clearLedger(staging: Staging, id: string, number: number): Promise<boolean> {
   const keys = ledgerLayout(id);
   // First: from here on nothing of the rest is believed, and a sleeper that found a loss long ago removes nothing.
-  if (!(await addVersions(staging, id, number, { emptied: true }))) return false;
+  if (!(await addVersions(staging, id, number, { emptied: true, by: randomUUID() }))) return false;
+  const isStillOurs = async () => (await loadVersionsNumber(staging, id)) === number + 1;
   await clearStaging(staging, keys.knownFacts);
-  for (const table of LEDGER_TABLES) await clearLedgerTable(staging, id, table);
+  for (const table of LEDGER_TABLES) await clearLedgerTable(staging, id, table, isStillOurs);
   return true;
 }

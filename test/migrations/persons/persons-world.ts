@@ -76,6 +76,8 @@ export interface PersonsWorld {
   overwrite: boolean;
   /** Objects of which this is true are left out of a listing; listings are counted from 1. */
   hides: (key: string, listing: number) => boolean;
+  /** Objects of which this is true are created, and the answer is that they are there: a first one was lost. */
+  losesAnswer: (key: string) => boolean;
   /** Listings so far. */
   readonly listings: number;
   /** Begins a migration, or tops it up; nothing about persons is sent. `window`: of the migration. */
@@ -172,7 +174,12 @@ export function createPersonsWorld({
       call,
       /** What happens meanwhile does, although another call ends the process. */
       wake: () => sleep,
-      staging: createMemoryStaging(objects, call, () => isListed(++listings)),
+      staging: createMemoryStaging(
+        objects,
+        call,
+        () => isListed(++listings),
+        (key) => world.losesAnswer(key),
+      ),
       redis: createLocks(strings, call) as unknown as Redis,
     };
   };
@@ -225,6 +232,7 @@ export function createPersonsWorld({
     groupIdentifyEvent: '$group_identify',
     overwrite,
     hides: () => false,
+    losesAnswer: () => false,
     get listings() {
       return listings;
     },
@@ -392,6 +400,7 @@ function createMemoryStaging(
   objects: Map<string, Buffer>,
   call: Call,
   beginListing: () => (key: string) => boolean,
+  losesAnswer: (key: string) => boolean,
 ): Staging {
   return {
     location: 'memory',
@@ -404,7 +413,7 @@ function createMemoryStaging(
       call(() => {
         if (objects.has(key)) return false;
         objects.set(key, Buffer.from(body));
-        return true;
+        return !losesAnswer(key);
       }),
     get: (key) => call(() => objects.get(key)),
     getRange: (key, offset, length) =>

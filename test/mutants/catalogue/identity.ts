@@ -412,7 +412,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/state/ledger/ledger-tables.ts',
     edits: [
       [
-        'if (!(await staging.create(key, wrap(await records.encode(pace), width)))) {',
+        'if (!(await createSame(staging, key, wrap(await records.encode(pace), width)))) {',
         'if (!(await staging.put(key, wrap(await records.encode(pace), width)))) {',
       ],
     ],

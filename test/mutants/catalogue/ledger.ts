@@ -390,6 +390,32 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: DAMAGED,
   },
   {
+    id: 'YP1',
+    what: 'a bucket whose answer was lost taken for that of another process',
+    file: 'src/state/ledger/ledger-tables.ts',
+    edits: [['await createSame(staging, key, wrap(', 'await staging.create(key, wrap(']],
+    tests: ['test/state/ledger/ledger-tables.test.ts'],
+  },
+  {
+    id: 'YP2',
+    what: 'a ledger emptied by a process that does not learn of it',
+    file: 'src/state/ledger/versions.ts',
+    edits: [
+      [
+        'await createSame(staging, keys.versions(number + 1), ',
+        'await staging.create(keys.versions(number + 1), ',
+      ],
+    ],
+    tests: ['test/migrations/persons/lost-answers.test.ts'],
+  },
+  {
+    id: 'YP3',
+    what: 'a bucket that was emptied taken for emptied by another process, because the answer was lost',
+    file: 'src/state/ledger/ledger-tables.ts',
+    edits: [['if (!isEmptied || !(await isStillOurs()))', 'if (!(isEmptied && isStillOurs === undefined))']],
+    tests: ['test/migrations/persons/lost-answers.test.ts'],
+  },
+  {
     id: 'LC1',
     what: 'persons sent without asking who has the ledger',
     file: 'src/migrations/persons/lock/ledger-condition.ts',

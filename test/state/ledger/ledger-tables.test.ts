@@ -112,6 +112,23 @@ describe('the tables of a ledger', () => {
     expect(read((await mine.load([1])).get(1), 'a')).toBe(2);
   });
 
+  it('are saved where the answer is lost, and the request repeated', async () => {
+    let lost = 0;
+    const create = async (key: string, body: Buffer) => {
+      if (await staging.create(key, body)) lost += 1;
+      return false;
+    };
+    const tables = createLedgerTables({ ...staging, create }, 'lost-answer', 'ids', WIDTH);
+    const loaded = await tables.load([1, 2]);
+    for (const table of loaded.values()) write(table, 'a', 1);
+    await tables.save(loaded);
+    for (const table of loaded.values()) write(table, 'a', 2);
+    await tables.save(loaded);
+    expect(lost).toBe(4);
+    expect(tables.listVersions(0, 256)).toEqual({ 1: 2, 2: 2 });
+    expect(read((await open('lost-answer').load([1])).get(1), 'a')).toBe(2);
+  });
+
   it('fence out, once emptied, who had loaded what they held', async () => {
     const fill = async () => {
       const tables = open('emptied');
