@@ -19,6 +19,7 @@ import { hasLinks, keepLinks } from './keep-links.ts';
 import { loadDestination } from './ledger-destination.ts';
 import { loadPersons } from './load-persons.ts';
 import { findLost } from './rebuild-ledger.ts';
+import { listReleasing } from './sent-elsewhere.ts';
 import { takeIn } from './take-in.ts';
 
 export interface RemoveFactsDeps {
@@ -113,7 +114,8 @@ export async function enterFacts(
   const ledger = (await findLedger(staging, any)) ?? (await openLedger(staging, access));
   await whileHeld(ledger.id, async () => {
     await assertWhole(staging, ledger, name);
-    const entering = { staging, ledger, now, signal, onMigration: () => {} };
+    const releasing = await listReleasing(staging, await listMigrations(staging));
+    const entering = { staging, ledger, releasing, now, signal, onMigration: () => {} };
     if (knowing.length === 0) await takeIn(record, print, entering);
     if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);
   });

@@ -13,10 +13,16 @@ import { BUCKETS } from '../../state/bucket.ts';
 import { loadIfWhole } from '../../state/document.ts';
 import { loadLatestEpoch } from '../../state/epochs.ts';
 import { layout } from '../../state/keys/migration.ts';
-import { parseRangeKey, parseTurnKey } from '../../state/keys/turn.ts';
-import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../../state/ledger/ledger.ts';
+import { parseRangeKey } from '../../state/keys/turn.ts';
+import {
+  type KnownFacts,
+  type Ledger,
+  listLedgersOf,
+  loadKnownFacts,
+  saveKnownFacts,
+} from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
-import { endTurn, loadTurnDocument, openTurn } from '../../state/ledger/turns.ts';
+import { endTurn, openTurn } from '../../state/ledger/turns.ts';
 import { hasVersions, loadRebuiltAt, saveFirstVersions, saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import {
@@ -38,7 +44,8 @@ import { atTurn } from './ledger-at-turn.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { findSameProject, isProjectForgotten, type SameProject } from './same-project.ts';
-import { findEndedTurn, listReleases, listTurnsThatCount, turnPlan } from './turn.ts';
+import { listReleasing, listSentElsewhere, type Releasing, toElsewhereMark } from './sent-elsewhere.ts';
+import { findEndedTurn, listReleases, listTurnsThatCount } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;
@@ -65,6 +72,13 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     return 'facts_are_gone';
   // Most send to the same destination, which their manifests say; the others cost a few requests each.
   let project: SameProject | undefined;
+  let releasing: Releasing | undefined;
+  /** What was only noted here may have been sent under another name or key of the project meanwhile. */
+  const hasSentElsewhereSince = async (record: MigrationRecord, { state, elsewhere }: KnownFacts) => {
+    if (state === 'sent') return false;
+    releasing ??= await listReleasing(staging, names);
+    return toElsewhereMark(await listSentElsewhere(staging, ledger, record, releasing)) !== elsewhere;
+  };
   const planned = await countPlanned(staging, ledger.id);
   for (const name of names) {
     if (except.has(name)) continue;
@@ -79,7 +93,7 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     const known = await loadKnownFacts(staging, ledger.id, name);
     options.signal.throwIfAborted();
     assertAllListed(staging, name, { listed: print.receipts, known: planned.get(record.id) ?? 0 });
-    if (known?.facts === print.facts) continue;
+    if (known?.facts === print.facts && !(await hasSentElsewhereSince(record, known))) continue;
     if (await areFactsRemoved(staging, name)) {
       const atRemoval = await loadKnownAtRemoval(staging, name, ledger.id);
       if (atRemoval) {
@@ -94,7 +108,8 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
       continue;
     }
     await assertKnownListed(staging, ledger.id, name, print.receipts);
-    await takeIn(record, print, options).catch((error: unknown) => {
+    releasing ??= await listReleasing(staging, names);
+    await takeIn(record, print, { ...options, releasing }).catch((error: unknown) => {
       throw toDamageOfAnother(error, name);
     });
   }
@@ -113,9 +128,17 @@ async function assertReceiptsWhole(staging: Staging, name: string): Promise<void
 export async function takeIn(
   { id, name, opening }: MigrationRecord,
   { facts, receipts }: FactsPrint,
-  { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
+  {
+    staging,
+    ledger,
+    releasing,
+    now,
+    signal,
+    onMigration,
+  }: Omit<TakeInOptions, 'destination' | 'except'> & { readonly releasing: Releasing },
 ): Promise<void> {
-  const sent = await findSent(staging, ledger, { id, name }, facts);
+  const elsewhere = await listSentElsewhere(staging, ledger, { id, name }, releasing);
+  const sent = await findSent(staging, ledger, { id, name }, { facts, elsewhere });
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
   const document = { migration: id, name, at: now().toISOString() };
@@ -132,7 +155,8 @@ export async function takeIn(
   // What was only begun to be sent may have to be sent again: its turn never ends.
   if (sent !== 'something') await endTurn(staging, ledger.id, turn);
   const state = sent === 'all' ? 'sent' : 'noted';
-  await saveKnownFacts(staging, ledger.id, { id, name }, { facts, state, receipts });
+  const mark = toElsewhereMark(elsewhere);
+  await saveKnownFacts(staging, ledger.id, { id, name }, { facts, state, receipts, elsewhere: mark });
 
   async function enter(purpose: LedgerPurpose): Promise<void> {
     const taken = await atTurn(ledger, staging, turn, purpose);
@@ -198,11 +222,12 @@ async function beginVersions(staging: Staging, ledger: Ledger): Promise<void> {
 export async function findSent(
   staging: Staging,
   ledger: Ledger,
-  { id, name }: Pick<MigrationRecord, 'id' | 'name'>,
-  facts: string,
+  { name }: Pick<MigrationRecord, 'id' | 'name'>,
+  { facts, elsewhere }: { readonly facts: string; readonly elsewhere: ReadonlySet<string> },
 ): Promise<'all' | 'something' | 'nothing'> {
-  // Each of its turns has entered what it sent; of what came since then, nothing was sent.
-  if (await loadKnownFacts(staging, ledger.id, name)) return 'nothing';
+  // Each of its turns here has entered what it sent; of what came since then, nothing was sent but elsewhere.
+  const known = await loadKnownFacts(staging, ledger.id, name);
+  if (known) return toElsewhereMark(elsewhere) === known.elsewhere ? 'nothing' : 'something';
   // A damaged document of this ledger says nothing.
   const knowing = (await listLedgersOf(staging, name)).filter((id) => id !== ledger.id);
   const keys = layout(name);
@@ -223,7 +248,8 @@ export async function findSent(
   // The same variable may have held the key of another project, whose ledger knows what went there.
   if (turns.length > 0)
     return knowing.length === 0 && turns.includes(facts) && !wasRefused ? 'all' : 'something';
-  if (await hasBegunElsewhere(staging, ledger, { id, name })) return 'something';
+  // At the ledger that an earlier version had for the project, for example, or before this one was lost.
+  if (elsewhere.size > 0) return 'something';
   // Version 0.1.0 kept receipts of ranges of buckets.
   let folded = 0;
   for await (const { key } of staging.list(keys.folded)) {
@@ -235,27 +261,6 @@ export async function findSent(
   }
   if (folded === 0) return 'nothing';
   return folded === BUCKETS && !wasRefused ? 'all' : 'something';
-}
-
-/**
- * Whether it began to send in a turn that this ledger knows nothing of: at another ledger, such as the one that an
- * earlier version had for the project, or before this one was lost. A turn that it knows was entered before it was sent.
- */
-async function hasBegunElsewhere(
-  staging: Staging,
-  ledger: Ledger,
-  { id, name }: Pick<MigrationRecord, 'id' | 'name'>,
-): Promise<boolean> {
-  for await (const { key } of staging.list(layout(name).turns)) {
-    const turn = parseTurnKey(key);
-    if (turn === undefined) continue;
-    const plan = await loadIfWhole(turnPlan, key, staging);
-    if (plan?.purpose === 'note') continue;
-    if (plan && plan.ledger !== ledger.id) return true;
-    // A damaged one is of the ledger that knows the turn: its number is not given twice to a migration.
-    if ((await loadTurnDocument(staging, ledger.id, turn))?.migration !== id) return true;
-  }
-  return false;
 }
 
 const readPeople = (manifest: unknown) =>

@@ -206,6 +206,8 @@ export const knownFacts = z.strictObject({
   migrations: z.array(z.string()).exactOptional(),
   /** How many receipts the one of this id had: a listing that shows fewer is behind. */
   receipts: z.strictObject({ of: z.string(), count: z.number().int().nonnegative() }).exactOptional(),
+  /** By which it is known in which turns at other ledgers they may have been sent by then: see listSentElsewhere. */
+  elsewhere: z.string().exactOptional(),
 });
 export type KnownFacts = z.infer<typeof knownFacts>;
 
@@ -237,7 +239,16 @@ export async function saveKnownFacts(
   staging: Staging,
   ledger: string,
   { id, name }: { readonly id: string; readonly name: string },
-  { facts, state, receipts }: Pick<KnownFacts, 'facts' | 'state'> & { readonly receipts: number | undefined },
+  {
+    facts,
+    state,
+    receipts,
+    elsewhere,
+  }: Pick<KnownFacts, 'facts' | 'state'> & {
+    readonly receipts: number | undefined;
+    /** @default none */
+    readonly elsewhere?: string | undefined;
+  },
 ): Promise<void> {
   const before = (await loadKnownFacts(staging, ledger, name))?.migrations ?? [];
   const known: KnownFacts = {
@@ -245,6 +256,7 @@ export async function saveKnownFacts(
     state,
     migrations: [...new Set([...before, id])],
     ...(receipts === undefined ? {} : { receipts: { of: id, count: receipts } }),
+    ...(elsewhere === undefined ? {} : { elsewhere }),
   };
   await staging.put(ledgerLayout(ledger).known(name), encodeDocument(known));
 }

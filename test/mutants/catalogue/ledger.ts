@@ -376,8 +376,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/take-in.ts',
     edits: [
       [
-        "if (await loadKnownFacts(staging, ledger.id, name)) return 'nothing';",
-        "if ((await listLedgersOf(staging, name)).includes(ledger.id)) return 'nothing';",
+        '  if (known) return toElsewhereMark(elsewhere)',
+        "  if ((await listLedgersOf(staging, name)).includes(ledger.id)) return 'nothing';\n  if (known) return toElsewhereMark(elsewhere)",
       ],
     ],
     tests: DAMAGED,
@@ -414,6 +414,27 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/state/ledger/ledger-tables.ts',
     edits: [['if (!isEmptied || !(await isStillOurs()))', 'if (!(isEmptied && isStillOurs === undefined))']],
     tests: ['test/migrations/persons/lost-answers.test.ts'],
+  },
+  {
+    id: 'YP4',
+    what: 'what was sent under the key of a project, once it was noted under its name, not known there',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [["if (state === 'sent') return false;", 'if (state.length > 0) return false;']],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
+  },
+  {
+    id: 'YP5',
+    what: 'what was sent at another ledger meanwhile noted once more',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [["=== known.elsewhere ? 'nothing' : 'something'", "=== known.elsewhere ? 'nothing' : 'nothing'"]],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
+  },
+  {
+    id: 'YP6',
+    what: 'what a release sends at another ledger not known',
+    file: 'src/migrations/persons/sent-elsewhere.ts',
+    edits: [['...(releasing.get(name) ?? [])', '']],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
   },
   {
     id: 'LC1',

@@ -391,7 +391,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'RJ25',
     what: 'what collided of a record refused in part stays where a replay takes the id again',
     file: 'src/state/rejects/fold-result.ts',
-    edits: [['sends?.filter((key) => !stay.has(key))', 'sends?.slice(0, 0)']],
+    edits: [['sends.filter((key) => !stay.has(key))', 'sends.slice(0, 0)']],
     tests: ['test/migrations/rejects/partly-sent.test.ts'],
   },
   {

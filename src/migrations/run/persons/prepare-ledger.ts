@@ -1,9 +1,11 @@
 import { forgetLedger, type Ledger, loadKnownFacts, openLedger } from '../../../state/ledger/ledger.ts';
+import { listMigrations } from '../../../state/migrations.ts';
 import { emptyForRelease } from '../../persons/empty-for-release.ts';
 import { assertKnownListed } from '../../persons/facts-of.ts';
 import { assertOneProject } from '../../persons/ledger-destination.ts';
 import { loadPersons } from '../../persons/load-persons.ts';
 import { rebuildWhereLost } from '../../persons/rebuild-ledger.ts';
+import { listReleasing, listSentElsewhere } from '../../persons/sent-elsewhere.ts';
 import { findSent, takeIn, takeInOthers } from '../../persons/take-in.ts';
 import { listEndedTurns } from '../../persons/turn.ts';
 import type { Facts, PersonsRun } from './persons-run.ts';
@@ -55,13 +57,15 @@ async function takeInReleased(
   { of, fingerprints, receipts }: Facts,
 ): Promise<'all' | 'something' | 'nothing'> {
   const facts = fingerprints.get(record.name) ?? '';
-  const sent = await findSent(staging, ledger, record, facts);
+  const releasing = await listReleasing(staging, await listMigrations(staging));
+  const elsewhere = await listSentElsewhere(staging, ledger, record, releasing);
+  const sent = await findSent(staging, ledger, record, { facts, elsewhere });
   if (sent === 'nothing') return sent;
   const onMigration = () => log.info({ migration: record.name }, 'taking what was released into account');
   await takeIn(
     record,
     { facts, receipts: receipts[of.indexOf(record.name)] ?? 0 },
-    { staging, ledger, now, signal: schedulerDeps.signal, onMigration },
+    { staging, ledger, releasing, now, signal: schedulerDeps.signal, onMigration },
   );
   return sent;
 }

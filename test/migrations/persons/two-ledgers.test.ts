@@ -1,0 +1,81 @@
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { createPersonsBench, getReport, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
+
+/** A project of which some manifests say the name, and some the key alone: two ledgers know what was sent there. */
+
+let bench: PersonsBench;
+beforeEach(async () => {
+  bench = await createPersonsBench();
+  onTestFinished(() => bench.close());
+});
+
+const at = (project?: string) => ({
+  destination: {
+    url: bench.destination.url,
+    apiKey: '${KEY}',
+    ...(project === undefined ? {} : { project }),
+  },
+  people: { overwrite: true },
+});
+
+/** Imports events, and is stopped before anything about persons is sent. */
+async function stopBeforePersons(name: string, seen: readonly Seen[], manifest: object): Promise<void> {
+  const stop = new AbortController();
+  const ended = await startMigration(bench.runtime, await bench.write(name, seen, manifest), {
+    ...runOptions,
+    signal: stop.signal,
+    onStatus: ({ phase }) => {
+      if (phase === 'people') stop.abort(new Error('stopped here'));
+    },
+  });
+  expect(ended).toMatchObject({ kind: 'stopped' });
+}
+
+for (const [first, second] of [
+  [undefined, 'shop'],
+  ['shop', undefined],
+] as const)
+  it(`what was sent ${first ? 'by name' : 'by key'} after it was noted ${second ? 'by name' : 'by key'} is known there`, async () => {
+    const seen = [{ user: 'rosa', device: 'kiosk', plan: 'new', time: '2023-01-01T00:00:00Z' }];
+    await stopBeforePersons('stopped', seen, at(first));
+    await bench.run('noting', [{ user: 'sven', plan: 'x' }], at(second));
+    getReport(await resumeMigration(bench.runtime, 'stopped', runOptions));
+    expect(bench.takeSent()).toMatchObject({ merges: ['kiosk → rosa'] });
+
+    const later = [
+      { user: 'rosa', plan: 'old', time: '2020-01-01T00:00:00Z' },
+      { user: 'tom', device: 'kiosk', time: '2020-01-01T00:00:00Z' },
+      { device: 'kiosk', plan: 'of tom', time: '2024-01-01T00:00:00Z' },
+    ];
+    const { people } = await bench.run('later', later, at(second));
+    expect(people.setAside).toEqual({ contradicted_merge: 1 });
+    const { merges, properties } = bench.takeSent();
+    expect(merges).toEqual([]);
+    expect(properties.filter((one) => one.includes('"$set"'))).toEqual([]);
+    expect(properties.join()).not.toContain('of tom');
+  });
+
+it('what a release by name began to send of a migration that was held by key is known there', async () => {
+  const held = { persons: 'hold' };
+  await bench.run('by-key', [{ user: 'rosa', plan: 'new', time: '2023-01-01T00:00:00Z' }], {
+    ...at(),
+    ...held,
+  });
+  await bench.run('by-name', [{ user: 'sven', plan: 'x' }], { ...at('shop'), ...held });
+  bench.takeSent();
+  const release = await findHeld(bench.runtime.staging, { kind: 'names', names: ['by-key', 'by-name'] });
+  if (!release) throw new Error('nothing is held');
+  // Its turn stays open, because a part of it was refused.
+  bench.destination.overrule((_, text) =>
+    text.includes('"plan":"x"') ? { status: 400, body: '{"detail":"no"}' } : undefined,
+  );
+  await sendHeldPersons(bench.runtime, release, runOptions);
+  bench.destination.overrule(undefined);
+  expect(bench.takeSent().properties.join()).toContain('"plan":"new"');
+
+  const older = [{ user: 'rosa', plan: 'old', time: '2020-01-01T00:00:00Z' }];
+  await bench.run('later', older, at());
+  expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
+});
