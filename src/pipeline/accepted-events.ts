@@ -75,6 +75,7 @@ async function mapFirst(
   const batches = new BatchBuilder({ ...DEFAULT_BATCH_LIMITS, events: 1 });
   const mapped = mapToBatches(records, 0, {
     ...{ map, batches, stamp, sentBefore, vendorMap: toMap(part, undefined) },
+    hasOwnIds: part.idFrom === 'record',
     parse: createBytesParser(part.format, records.header, map.viewFields),
     outcomes: new Outcomes(records.count),
     facts: { add: () => {}, addUser: () => {}, addSeen: () => {} },

@@ -70,6 +70,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const mapDeps = {
     ...{ parse, map, batches, outcomes, facts, fingerprints, stamp: deps.stamp },
     ...{ sentBefore, vendorMap, rejected, ...(taken ? { taken } : {}) },
+    hasOwnIds: part.idFrom === 'record',
   };
   const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({

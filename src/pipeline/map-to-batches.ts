@@ -1,21 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
-import type { MapOutcome } from '../contract/outcome.ts';
 import { type Added, BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import { addHeard, type FactFold } from '../identity/fact-fold.ts';
 import { PropertyList } from '../lib/json/property-list.ts';
 import type { ParseBytes } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
-import { toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
-import type { SentBefore, SentOfRecord } from '../state/rejects/sent-before.ts';
+import type { SentBefore } from '../state/rejects/sent-before.ts';
 import type { RejectedSoFar, Segment } from './advance.ts';
-import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
-import { mapRecord } from './map-record.ts';
+import { leaveOut, mapRecord } from './map-record.ts';
 import type { Outcomes } from './outcomes.ts';
 import {
   findWithheld,
@@ -41,6 +38,8 @@ export interface MapDeps {
   readonly sentBefore?: SentBefore;
   /** The map under the vendor's ids, which may be those of what was sent before. @default `map` */
   readonly vendorMap?: ImportMap;
+  /** Whether the uuids of `map` are of the whole record. @default false */
+  readonly hasOwnIds?: boolean;
   /** Events that are gone and whose place no other one may take. @default none */
   readonly taken?: TakenEvents;
   /** Of the records before `from`. @default none */
@@ -65,7 +64,7 @@ export async function* mapToBatches(
   deps: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
   const { parse, map, batches, outcomes, facts, fingerprints, stamp, sentBefore } = deps;
-  const { vendorMap = map, taken = NOTHING_TAKEN, rejected } = deps;
+  const { vendorMap = map, hasOwnIds = false, taken = NOTHING_TAKEN, rejected } = deps;
   const open = (into: BatchBuilder) => ({
     ...{ into, writer: new EventWriter(into.text, stamp) },
     startEvent: () => into.startEvent(),
@@ -83,9 +82,10 @@ export async function* mapToBatches(
   for (let record = 0; record < records.count; record += 1) {
     const before = sentBefore?.get(record);
     const mapped = mapRecord(records, record, parse, map);
-    const outcome = before
-      ? leaveOutSent(mapped, before, () => mapRecord(records, record, parse, vendorMap))
-      : mapped;
+    const outcome =
+      before || hasOwnIds
+        ? leaveOut(mapped, { before, hasOwnIds }, () => mapRecord(records, record, parse, vendorMap))
+        : mapped;
     if (outcome.kind !== 'rejected') {
       if (outcome.userId !== undefined) facts.addUser(outcome.userId);
       if (outcome.otherUserIds) for (const id of outcome.otherUserIds) facts.addUser(id);
@@ -154,40 +154,6 @@ export async function* mapToBatches(
     const segment = { from: start, to: records.count };
     yield { segment, batch: batches.events > 0 ? batches.take() : undefined };
   }
-}
-
-/**
- * Without the events of a record that were accepted, under the ids that they have here or under the vendor's: another
- * row would stay beside the first one. A corrected map may give others, and all of these are sent; so are all where it
- * gives none for one of those that alone are to be sent.
- */
-function leaveOutSent(
-  outcome: MapOutcome<MappedEvent>,
-  { accepted, sends }: SentOfRecord,
-  mapByVendor: () => MapOutcome<MappedEvent>,
-): MapOutcome<MappedEvent> {
-  if (outcome.kind !== 'mapped') return outcome;
-  const vendor = mapByVendor();
-  const vendors =
-    vendor.kind === 'mapped' && vendor.events.length === outcome.events.length ? vendor.events : [];
-  const keys = outcome.events.map((event, index) => [toKey(event), toKey(vendors[index] ?? event)]);
-  const known = new Set(keys.flat());
-  const only = sends && [...sends].every((key) => known.has(key)) ? sends : undefined;
-  const events = outcome.events.filter((_, index) => {
-    const of = keys[index] ?? [];
-    return of.every((key) => !accepted.has(key)) && (!only || of.some((key) => only.has(key)));
-  });
-  if (events.length > 0) return { ...outcome, events };
-  const [first] = outcome.events;
-  const of = first && { timestamp: first.timestamp, event: first.event };
-  const { events: _, ...said } = outcome;
-  return { ...said, kind: 'skipped', reason: 'sent_before', ...(of ? { of } : {}) };
-}
-
-function toKey(event: MappedEvent): string {
-  const words = new Int32Array(KEY_WORDS);
-  hashKey(event, words);
-  return toEventKey(words, 0);
 }
 
 /** The events that were written last, one by one. */

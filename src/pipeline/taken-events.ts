@@ -7,7 +7,7 @@ import { toContent, toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
 import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { type EventWriter, HASH_WORDS } from './event-writer.ts';
-import { mapRecord } from './map-record.ts';
+import { mapRecord, shareUuids } from './map-record.ts';
 
 /** Keys of the events of a part, and their UTC days. */
 export interface PartKeys {
@@ -70,12 +70,6 @@ export function findWithheld(
   }
   for (const [event, key] of keys.entries()) if (contested.has(key)) withheld.set(event, key);
   return withheld;
-}
-
-/** Of few records: their items have ids of their own, which the vendor gave twice. */
-function shareUuids(events: readonly MappedEvent[]): boolean {
-  if (events.length < 2) return false;
-  return new Set(events.map(({ uuid }) => uuid)).size < events.length;
 }
 
 const wordsOf = (writer: EventWriter, events: number) => (events === 1 ? writer.words : writer.several);

@@ -10,7 +10,7 @@ import type { PartRecords } from '../../state/part-records.ts';
 /** The fingerprints of all that the import of a part sends, without sending it. */
 export async function fingerprintPart(
   records: PartRecords,
-  { format }: Pick<PartMeta, 'format'>,
+  { format, idFrom }: Pick<PartMeta, 'format' | 'idFrom'>,
   deps: Pick<MapDeps, 'map' | 'vendorMap' | 'sentBefore'>,
 ): Promise<EncodedFingerprints> {
   const batches = new BatchBuilder();
@@ -18,6 +18,7 @@ export async function fingerprintPart(
   const fingerprints = new Fingerprints(records.count);
   const mapped = mapToBatches(records, 0, {
     ...deps,
+    hasOwnIds: idFrom === 'record',
     parse: createBytesParser(format, records.header, deps.map.viewFields),
     ...{ batches, outcomes, fingerprints },
     facts: { add: () => {}, addUser: () => {}, addSeen: () => {} },

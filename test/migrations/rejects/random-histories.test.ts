@@ -195,3 +195,12 @@ it('loses nothing of a record of which two events share an id, and one of these 
   const steps: Step[] = [{ kind: 'import', files: [[record]], isRefusing: true }];
   expect(await playHistory(steps, undefined, true)).toEqual([]);
 });
+
+it('sends equal events of a record that share an id once, also under ids of the whole record', async () => {
+  const toRecord = (...contents: readonly string[]) => ({
+    ...{ u: 'user', t: DAYS[0], n: '1' },
+    items: contents.map((v) => ({ e: 'Bought', v, i: 0 })),
+  });
+  const files = [[toRecord('one', 'one'), toRecord('two')]];
+  expect(await playHistory([{ kind: 'import', files, isRefusing: false }], undefined, true)).toEqual([]);
+});

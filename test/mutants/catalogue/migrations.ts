@@ -423,7 +423,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RJ23',
     what: 'of a record refused in part, what was refused is sent once more under an id of its own',
-    file: 'src/pipeline/map-to-batches.ts',
+    file: 'src/pipeline/map-record.ts',
     edits: [[' && (!only || of.some((key) => only.has(key)))', '']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },

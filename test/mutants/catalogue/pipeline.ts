@@ -35,7 +35,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'HEARD-11',
     what: 'a record that was sent before hides all but one of its users',
-    file: 'src/pipeline/map-to-batches.ts',
+    file: 'src/pipeline/map-record.ts',
     edits: [['const { events: _, ...said }', 'const { events: _, otherUserIds: __, ...said }']],
     tests: ['test/pipeline/sent-before.test.ts'],
   },
@@ -425,5 +425,12 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     file: 'src/pipeline/taken-events.ts',
     edits: [['!accepted.has(key)', '!note.accepted?.includes(key)']],
     tests: ['test/pipeline/taken-events.test.ts'],
+  },
+  {
+    id: 'XR12',
+    what: 'equal items of one record with one id come twice out of a replay',
+    file: 'src/pipeline/map-record.ts',
+    edits: [['hasOwnIds ? leaveOutEqual(all) : all;', 'all;']],
+    tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
 ];
