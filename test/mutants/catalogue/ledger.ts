@@ -262,7 +262,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/state/ledger/versions.ts',
     edits: [
       [
-        '  if (!(await staging.create(keys.versions(number + 1), encodeDocument(document)))) return false;\n',
+        '  if (!(await createSame(staging, keys.versions(number + 1), encodeDocument(document)))) return false;\n',
         '  await staging.put(keys.versions(number + 1), encodeDocument(document));\n',
       ],
     ],
