@@ -1,3 +1,4 @@
+import { isExactNumber } from '../../lib/json/exact-number.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { isDeeperThan } from '../../lib/json/scan-json.ts';
 
@@ -13,4 +14,14 @@ export function parseJsonCell(text: string): unknown {
   } catch {
     return NOT_JSON;
   }
+}
+
+const MAX_WRAPS = 3;
+
+/** The object or list that a text of JSON stands for, also where it was written as text again; undefined for any other. */
+export function openJsonText(text: string): unknown {
+  let value: unknown = text;
+  for (let wraps = 0; typeof value === 'string' && wraps < MAX_WRAPS; wraps += 1)
+    value = parseJsonCell(value);
+  return typeof value === 'object' && value !== null && !isExactNumber(value) ? value : undefined;
 }

@@ -6,7 +6,7 @@ import { asFields, type Fields } from '../mapping/table.ts';
 import { type Claim, createSettle, FROM_COLUMN, FROM_PATH, FROM_SPREAD, type Target } from './claims.ts';
 import { createPlaceColumn, declaredRenames } from './column-plan.ts';
 import { createReadColumn, isNull } from './declared-columns.ts';
-import { NOT_JSON, parseJsonCell } from './json-cell.ts';
+import { NOT_JSON, openJsonText, parseJsonCell } from './json-cell.ts';
 import {
   applyRules,
   createRuleLevel,
@@ -50,6 +50,7 @@ export const createSortColumns: CreateSortColumns = (
 ) => {
   const placeColumn = createPlaceColumn(mapping, { renames: 'all' });
   const readCell = createReadCell(mapping);
+  const openText = createOpenText(mapping);
   const reserved = createRenames();
   const toPropertyName = (name: string) => reserved.get(name) ?? name;
   const rules = listNameRules(mapping);
@@ -131,7 +132,7 @@ export const createSortColumns: CreateSortColumns = (
         if (!isNull(inner, nullValues) && (keepsAll || !holds(target, name)))
           putClaim(target, name, inner, to, FROM_PATH);
       };
-      const kept = applyRules(below, value, lift, renamesInLists);
+      const kept = applyRules(below, openText(column, value), lift, renamesInLists);
       const left = asFields(kept);
       if (!left || !isEmptyObject(left)) putClaim(target, place.name, kept, column, FROM_COLUMN);
     }
@@ -189,6 +190,12 @@ export function createReadCell({
   const json = new Set(jsonColumns);
   return (column, value) => (json.has(column) && typeof value === 'string' ? parseJsonCell(value) : value);
 }
+
+/** The same where it is JSON that was written as text twice: what is excluded may be in it. */
+const createOpenText =
+  ({ jsonColumns }: DeclaredMapping) =>
+  (column: string, value: unknown): unknown =>
+    typeof value === 'string' && jsonColumns.includes(column) ? (openJsonText(value) ?? value) : value;
 
 const createSorted = ({ groups }: DeclaredMapping): SortedColumns => ({
   event: new PropertyList(),

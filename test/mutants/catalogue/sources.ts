@@ -431,4 +431,25 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['${escapeControls(line)}', '${line}']],
     tests: ['test/cli/terminal.test.ts'],
   },
+  {
+    id: 'YD6',
+    what: 'what is hashed in JSON that was written as text twice is sent in clear',
+    file: 'src/sources/declared/values/typed-value.ts',
+    edits: [['(openJsonText(read) ?? value)', 'value']],
+    tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
+  {
+    id: 'YD7',
+    what: 'what is hashed in a column of the type json is sent in clear',
+    file: 'src/sources/declared/values/json-texts.ts',
+    edits: [["types[path] === 'json'", 'false']],
+    tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
+  {
+    id: 'YD8',
+    what: 'what is excluded from JSON that was written as text twice is sent',
+    file: 'src/sources/declared/sort-columns.ts',
+    edits: [['(openJsonText(value) ?? value)', 'value']],
+    tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
 ];

@@ -5,6 +5,7 @@ import { changePath } from './change-path.ts';
 import { changePlace } from './changed-place.ts';
 import { listTextsToHash, listTextsToRead } from './json-texts.ts';
 import { listHashed } from './prepare-record.ts';
+import { BAD, JSON_ABOVE } from './typed-value.ts';
 
 const HASHED = '(hashed)';
 
@@ -18,8 +19,8 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
     const parsed = texts.reduce(
       (record, column) =>
         changePath(record, column, (value) => {
-          const read = typeof value === 'string' ? parseJsonCell(value) : value;
-          return typeof read === 'symbol' ? HASHED : read;
+          const read = JSON_ABOVE.read(value);
+          return read === BAD ? HASHED : read;
         }),
       exported,
     );

@@ -4,9 +4,10 @@ import type { DeclaredMapping } from '../options.ts';
 const listTextsAbove = (columns: readonly string[], paths: readonly string[]): string[] =>
   columns.filter((column) => paths.some((path) => path.startsWith(`${column}.`)));
 
-const listTexts = ({ jsonColumns, unnest }: DeclaredMapping): string[] => [
+const listTexts = ({ jsonColumns, unnest, types = {} }: DeclaredMapping): string[] => [
   ...jsonColumns,
   ...(unnest ? [unnest.column] : []),
+  ...Object.keys(types).filter((path) => types[path] === 'json'),
 ];
 
 /**

@@ -11,7 +11,7 @@ import type { DeclaredMapping } from '../options.ts';
 import type { Change } from './change-path.ts';
 import { type ChangedPlace, changePlace, listPlaces } from './changed-place.ts';
 import { listTextsToChange, listTextsToHash, listTextsToRead } from './json-texts.ts';
-import { BAD, createTypedValue } from './typed-value.ts';
+import { BAD, createTypedValue, JSON_ABOVE } from './typed-value.ts';
 
 /** A record as the mapping reads it. */
 export interface PreparedRecord {
@@ -51,7 +51,6 @@ export function createPrepareRecord(
   const jsonOfTypes = listTextsToChange(mapping);
   const jsonOfHash = hash ? listTextsToHash(mapping, hash.columns) : [];
   const jsonOfReads = readsTexts ? listTextsToRead(mapping) : [];
-  const typed = { ...Object.fromEntries(jsonOfTypes.map((column) => [column, 'json' as const])), ...types };
   const declared = new Set([...Object.keys(values), ...Object.keys(types)]);
   const paths = [...new Set([...jsonOfTypes, ...declared])];
   if (!hashing && paths.length === 0 && jsonOfReads.length === 0) return undefined;
@@ -61,8 +60,9 @@ export function createPrepareRecord(
   const toSteps = (all: readonly string[]) =>
     all.flatMap((path) => {
       const meanings = Object.hasOwn(values, path) ? new Map(Object.entries(values[path] ?? {})) : undefined;
-      const type = Object.hasOwn(typed, path) ? typed[path] : undefined;
-      const read = type === undefined ? undefined : createTypedValue(type);
+      const type = Object.hasOwn(types, path) ? types[path] : undefined;
+      const above = jsonOfTypes.includes(path) ? JSON_ABOVE : undefined;
+      const read = type === undefined ? above : createTypedValue(type);
       const places = declared.has(path) ? listPlaces(path, mapping, named) : [{ path }];
       return places.map((place) => ({ place, meanings, type: read }));
     });
@@ -71,7 +71,7 @@ export function createPrepareRecord(
   const jsonSteps = jsonBefore.map((path) => ({
     place: { path },
     meanings: undefined,
-    type: createTypedValue('json'),
+    type: JSON_ABOVE,
   }));
 
   const run = (

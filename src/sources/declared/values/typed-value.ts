@@ -1,7 +1,7 @@
 import { parseJson } from '../../../lib/json/parse-json.ts';
 import { readText } from '../../mapping/identity.ts';
 import { createReadTime } from '../../mapping/timestamp.ts';
-import { NOT_JSON, parseJsonCell } from '../json-cell.ts';
+import { NOT_JSON, openJsonText, parseJsonCell } from '../json-cell.ts';
 import type { ColumnType } from './values-schema.ts';
 
 /** A value of a type that it cannot have. */
@@ -38,6 +38,15 @@ function readJson(value: unknown): unknown {
   const parsed = parseJsonCell(value);
   return parsed === NOT_JSON ? BAD : parsed;
 }
+
+/** Text that is read because paths lead into it. Where nothing is in it, it stays what will be read once more later. */
+export const JSON_ABOVE: TypedValue = {
+  noun: 'JSON',
+  read(value) {
+    const read = readJson(value);
+    return typeof value === 'string' && typeof read === 'string' ? (openJsonText(read) ?? value) : read;
+  },
+};
 
 const TRUE = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const FALSE = new Set(['false', 'f', 'no', 'n', 'off', '0']);

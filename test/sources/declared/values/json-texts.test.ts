@@ -130,3 +130,40 @@ describe('a path into the text of a column of JSON', () => {
     expect(findUnmatched(mapping, [record])).toEqual([]);
   });
 });
+
+describe('what is hashed or excluded', () => {
+  const hash = { columns: ['p.mail'], key: '${K}' };
+  const twice = JSON.stringify(JSON.stringify({ mail: SECRET, plan: 'pro' }));
+
+  it.each([
+    ['hashed', { hash }, twice],
+    ['hashed beside a typed value', { hash, types: { 'p.plan': 'text' } }, twice],
+    ['excluded', { exclude: ['p.mail'] }, twice],
+    [
+      'hashed in a column of the type json',
+      { hash, jsonColumns: [], types: { p: 'json' } },
+      JSON.parse(twice),
+    ],
+    [
+      'excluded in such a column',
+      { exclude: ['p.mail'], jsonColumns: [], types: { p: 'json' } },
+      JSON.parse(twice),
+    ],
+  ])('is %s also in text within text', (_, mapping, text) => {
+    const outcome = map(mapping, text);
+    expect(events(outcome)[0]?.properties['p']).toMatchObject({ plan: 'pro' });
+    expect(stringifyJson(outcome)).not.toContain(SECRET);
+    const { mapping: read } = jsonlOptions.parse({ mapping: { ...BASE, ...mapping } });
+    expect(stringifyJson(createHideHashed(read)?.({ u: 'visitor', p: text }) ?? {})).not.toContain(SECRET);
+  });
+
+  it('leaves a text of JSON that is a text what it is', () => {
+    for (const more of [
+      {},
+      { hash },
+      { types: { 'p.plan': 'text' } },
+      { anonymousId: { column: 'p.device' } },
+    ])
+      expect(events(map(more, '"hello"'))[0]?.properties['p']).toBe('hello');
+  });
+});
