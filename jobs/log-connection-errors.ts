@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../src/lib/logger.ts';
-import { joinRedisOutage, type RedisOutage } from '../src/lib/redis-outage.ts';
-import { classifyReply, getReplyCode } from '../src/lib/redis-reply.ts';
+import { joinRedisOutage, type RedisOutage } from '../src/lib/redis/redis-outage.ts';
+import { classifyReply, getReplyCode } from '../src/lib/redis/redis-reply.ts';
 
 const REPEAT_AFTER_MS = 30_000;
 

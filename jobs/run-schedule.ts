@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type JobSchedulerJson, Queue } from 'bullmq';
 import { settleWithin } from '../src/lib/async/timeout.ts';
-import { connectRedis } from '../src/lib/connect-redis.ts';
 import { getMessage } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
+import { connectRedis } from '../src/lib/redis/connect-redis.ts';
 import type { ScheduleView } from '../src/migrations/schedule/schedules.ts';
 import { type Payload, QUEUE_PREFIX, retryPolicy, SCHEDULE_JOB } from './catalog.ts';
 import { logHolds } from './find-hold.ts';

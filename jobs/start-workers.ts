@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Staging } from '../src/contract/staging.ts';
-import { connectRedis } from '../src/lib/connect-redis.ts';
 import type { Logger } from '../src/lib/logger.ts';
+import { connectRedis } from '../src/lib/redis/connect-redis.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { importPartHandler } from './import-part.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';

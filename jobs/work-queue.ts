@@ -1,7 +1,7 @@
 import { type Job, type JobState, Queue, QueueEvents } from 'bullmq';
 import { settleWithin } from '../src/lib/async/timeout.ts';
-import { connectRedis } from '../src/lib/connect-redis.ts';
 import type { Logger } from '../src/lib/logger.ts';
+import { connectRedis } from '../src/lib/redis/connect-redis.ts';
 import type { MigrationQueue } from '../src/migrations/migration-runtime.ts';
 import type { SettledState, WorkEvent } from '../src/migrations/run/work-queue.ts';
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';

@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
-import { connectRedis } from '../src/lib/connect-redis.ts';
 import {
   BackhaulError,
   FencedOutError,
@@ -11,6 +10,7 @@ import {
   UnavailableError,
 } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
+import { connectRedis } from '../src/lib/redis/connect-redis.ts';
 import {
   backoffMs,
   type JobName,

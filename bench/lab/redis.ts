@@ -1,6 +1,6 @@
 import { findRedisServer } from '../../src/embedded/find-redis-server.ts';
 import { findFreePort } from '../../src/embedded/free-port.ts';
-import { connectRedis } from '../../src/lib/connect-redis.ts';
+import { connectRedis } from '../../src/lib/redis/connect-redis.ts';
 import { startServer } from './server.ts';
 
 export interface BenchRedis {

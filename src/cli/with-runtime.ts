@@ -1,4 +1,4 @@
-import { explainEviction } from '../lib/eviction-policy.ts';
+import { explainEviction } from '../lib/redis/eviction-policy.ts';
 import { assertRights } from '../runtime/assert-rights.ts';
 import { reachRedis } from '../runtime/reach-redis.ts';
 import { type BundledApi, openRuntime, type Runtime } from '../runtime/runtime.ts';

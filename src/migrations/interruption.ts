@@ -1,5 +1,5 @@
 import { ConfigError, FencedOutError, getMessage, PreflightError, UnavailableError } from '../lib/errors.ts';
-import { classifyReply, explainRefusedByRedis } from '../lib/redis-reply.ts';
+import { classifyReply, explainRefusedByRedis } from '../lib/redis/redis-reply.ts';
 import type { Control } from '../state/control.ts';
 import { RefusedError } from './life-store.ts';
 import { ControlError } from './run/lease.ts';

@@ -15,7 +15,7 @@ import { openHashKey } from './manifest/hash-key.ts';
 import { loadStoredManifest, type ManifestAt } from './manifest/stored-manifest.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
 import { keepTelling } from './notify/keep-telling.ts';
-import { toLedgerDestination } from './persons/ledger-destination.ts';
+import { toLedgerDestination } from './persons/project/ledger-destination.ts';
 import { toEpochLedger } from './prepare/compare-manifest.ts';
 import { type Prepared, prepareMigration } from './prepare/prepare.ts';
 import { assertNotTakenOver } from './rejects/begun-replay.ts';

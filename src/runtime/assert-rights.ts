@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { ConfigError, getMessage } from '../lib/errors.ts';
-import { classifyReply } from '../lib/redis-reply.ts';
+import { classifyReply } from '../lib/redis/redis-reply.ts';
 
 /** A key that is never written, among those that a user is given. */
 const NOTHING = '{bh}:rights';

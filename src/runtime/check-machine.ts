@@ -2,7 +2,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import type { Settings } from '../../config/settings.ts';
 import { findRedisServer } from '../embedded/find-redis-server.ts';
 import { ConfigError } from '../lib/errors.ts';
-import { explainEviction } from '../lib/eviction-policy.ts';
+import { explainEviction } from '../lib/redis/eviction-policy.ts';
 import type { CheckContext } from '../migrations/doctor.ts';
 import { findRefusal } from '../migrations/notify/post-message.ts';
 import { formatCount } from '../migrations/plan/format-text.ts';

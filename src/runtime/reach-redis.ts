@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { withTimeout } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
-import { classifyReply } from '../lib/redis-reply.ts';
+import { classifyReply } from '../lib/redis/redis-reply.ts';
 
 const DEFAULT_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 250;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { getMessage } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
-import { joinRedisOutage, type RedisOutage } from '../lib/redis-outage.ts';
+import { joinRedisOutage, type RedisOutage } from '../lib/redis/redis-outage.ts';
 
 /** One that takes connections and answers nothing, or whose network drops what is sent, emits no error. */
 const PING_EVERY_MS = 2_000;

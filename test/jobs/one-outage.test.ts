@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
-import { connectRedis } from '../../src/lib/connect-redis.ts';
+import { connectRedis } from '../../src/lib/redis/connect-redis.ts';
 import { watchRedisTrouble } from '../../src/runtime/redis-trouble.ts';
 import { startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

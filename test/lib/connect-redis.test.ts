@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { connectRedis } from '../../src/lib/connect-redis.ts';
+import { connectRedis } from '../../src/lib/redis/connect-redis.ts';
 import { startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

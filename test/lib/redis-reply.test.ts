@@ -1,12 +1,12 @@
 import { Redis, ReplyError } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis } from '../../src/lib/connect-redis.ts';
+import { connectRedis } from '../../src/lib/redis/connect-redis.ts';
 import {
   classifyReply,
   explainRefusedByRedis,
   getReplyCode,
   takesWrites,
-} from '../../src/lib/redis-reply.ts';
+} from '../../src/lib/redis/redis-reply.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const reply = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);

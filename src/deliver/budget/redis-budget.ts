@@ -6,7 +6,7 @@ import { raceAbort } from '../../lib/async/abort.ts';
 import { createSemaphore } from '../../lib/async/semaphore.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
-import { classifyReply, explainRefusedByRedis } from '../../lib/redis-reply.ts';
+import { classifyReply, explainRefusedByRedis } from '../../lib/redis/redis-reply.ts';
 import { getBackoffCeilingMs } from '../retry-policy.ts';
 import {
   type BudgetClock,

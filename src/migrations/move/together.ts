@@ -4,7 +4,11 @@ import { loadAcceptanceMark } from '../../state/destination-marks.ts';
 import { LEDGERS, ledgerLayout, parseKnownName } from '../../state/keys/ledger.ts';
 import { listMigrations, loadMigration } from '../../state/migrations.ts';
 import { loadLastLedger } from '../persons/facts-removed.ts';
-import { isSameDestination, type LedgerDestination, loadDestination } from '../persons/ledger-destination.ts';
+import {
+  isSameDestination,
+  type LedgerDestination,
+  loadDestination,
+} from '../persons/project/ledger-destination.ts';
 
 /*
  * Which migrations move together. What is merged at a project is decided over all migrations to it, and one ledger

@@ -16,10 +16,10 @@ import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { hasLinks, keepLinks } from './keep-links.ts';
-import { loadDestination } from './ledger-destination.ts';
 import { loadPersons } from './load-persons.ts';
+import { loadDestination } from './project/ledger-destination.ts';
+import { listReleasing } from './project/sent-elsewhere.ts';
 import { findLost } from './rebuild-ledger.ts';
-import { listReleasing } from './sent-elsewhere.ts';
 import { takeIn } from './take-in.ts';
 
 export interface RemoveFactsDeps {

@@ -16,8 +16,12 @@ import { loadFamily } from '../rejects/family.ts';
 import { type RunOptions, type RunResult, resumeMigration, runPrepared } from '../start.ts';
 import { hasFacts } from './facts-of.ts';
 import { isRemoved } from './facts-removed.ts';
-import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { loadPersons } from './load-persons.ts';
+import {
+  isSameDestination,
+  type LedgerDestination,
+  toLedgerDestination,
+} from './project/ledger-destination.ts';
 
 /** Which held migrations are released. */
 export type HeldSelection =

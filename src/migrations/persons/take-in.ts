@@ -41,10 +41,19 @@ import {
 import { areFactsRemoved, loadKnownAtRemoval } from './facts-removed.ts';
 import { findRemovedJoins, openEarlierIds } from './keep-links.ts';
 import { atTurn } from './ledger-at-turn.ts';
-import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
-import { findSameProject, isProjectForgotten, type SameProject } from './same-project.ts';
-import { listReleasing, listSentElsewhere, type Releasing, toElsewhereMark } from './sent-elsewhere.ts';
+import {
+  isSameDestination,
+  type LedgerDestination,
+  toLedgerDestination,
+} from './project/ledger-destination.ts';
+import { findSameProject, isProjectForgotten, type SameProject } from './project/same-project.ts';
+import {
+  listReleasing,
+  listSentElsewhere,
+  type Releasing,
+  toElsewhereMark,
+} from './project/sent-elsewhere.ts';
 import { findEndedTurn, listReleases, listTurnsThatCount } from './turn.ts';
 
 export interface TakeInOptions {

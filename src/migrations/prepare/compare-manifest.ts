@@ -14,8 +14,8 @@ import { type LedgerAccess, findLedger as loadLedger } from '../../state/ledger/
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { parseReplayName } from '../derived-name.ts';
-import { toLedgerDestination } from '../persons/ledger-destination.ts';
-import { assertSameAnswer } from '../persons/same-project.ts';
+import { toLedgerDestination } from '../persons/project/ledger-destination.ts';
+import { assertSameAnswer } from '../persons/project/same-project.ts';
 import { type DestinationDeps, resolveLedger } from '../resolve-destination.ts';
 
 interface ComparingRuntime extends DestinationDeps {

@@ -12,7 +12,11 @@ import { decideStored } from '../life-store.ts';
 import { findPinDifference, pinMapping } from '../manifest/places.ts';
 import type { ManifestAt } from '../manifest/stored-manifest.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
-import { assertFirstName, assertOneProject, toLedgerDestination } from '../persons/ledger-destination.ts';
+import {
+  assertFirstName,
+  assertOneProject,
+  toLedgerDestination,
+} from '../persons/project/ledger-destination.ts';
 import { checkHeaders } from '../plan/check-headers.ts';
 import { checkSources } from './check-sources.ts';
 import { assertSameDevices, findLedger, findManifestDifferences } from './compare-manifest.ts';

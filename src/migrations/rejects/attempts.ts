@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { FileReceipt } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { ReplayAttempt } from '../../pipeline/stage/stage-rejects.ts';
-import { createSame } from '../../state/create-same.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout, parseStagedSlice } from '../../state/keys/migration.ts';
 import { partKeys } from '../../state/keys/parts.ts';
 import { createIsOwnSlice, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { createSame } from '../../state/staging/create-same.ts';
 import { createDerivedName } from '../derived-name.ts';
 
 /*

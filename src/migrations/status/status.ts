@@ -1,7 +1,7 @@
 import type { Receipt } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { shorten } from '../../lib/preview.ts';
-import { takesWrites } from '../../lib/redis-reply.ts';
+import { takesWrites } from '../../lib/redis/redis-reply.ts';
 import { leaseKey } from '../../state/checkpoints.ts';
 import { type Control, loadNewestControl } from '../../state/control.ts';
 import { layout, parseReceiptKey } from '../../state/keys/migration.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Staging } from '../../contract/staging.ts';
 import { createPace, type Pace } from '../../lib/async/pace.ts';
 import { FencedOutError, SourceError } from '../../lib/errors.ts';
-import { createSame } from '../create-same.ts';
 import { type LedgerTable, ledgerLayout, parseVersionKey } from '../keys/ledger.ts';
 import { recoveryHint } from '../recovery-hint.ts';
+import { createSame } from '../staging/create-same.ts';
 import { RecordTable } from './record-table.ts';
 
 /** The buckets of one table of a ledger. */

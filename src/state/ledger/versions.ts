@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
-import { createSame } from '../create-same.ts';
 import { encodeDocument, loadIfWhole } from '../document.ts';
 import { type LedgerTable, ledgerLayout } from '../keys/ledger.ts';
 import { parseNumberedKey } from '../keys/migration.ts';
 import { clearStaging } from '../migrations.ts';
 import { findNewestNumber } from '../numbered.ts';
+import { createSame } from '../staging/create-same.ts';
 import type { Ledger } from './ledger.ts';
 import { type BucketVersions, clearLedgerTable, loadVersions } from './ledger-tables.ts';
 import { loadTurns } from './turns.ts';

@@ -9,8 +9,8 @@ import type { Staging } from '../../../src/contract/staging.ts';
 import { addHeard, FactFold } from '../../../src/identity/fact-fold.ts';
 import { FencedOutError, getMessage } from '../../../src/lib/errors.ts';
 import type { OpenMigration } from '../../../src/migrations/open-migrations.ts';
-import { toLedgerDestination } from '../../../src/migrations/persons/ledger-destination.ts';
 import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
+import { toLedgerDestination } from '../../../src/migrations/persons/project/ledger-destination.ts';
 import {
   foldRange,
   mergeRange,

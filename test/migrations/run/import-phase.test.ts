@@ -129,7 +129,7 @@ describe('staging and importing', () => {
       payload: { migration: NAME, epoch: 1, slice: plain },
     });
     expect(second).toMatchObject({ name: 'stage-file', payload: { fileId: slices[1]?.fileId } });
-    expect(Object.keys(second?.payload ?? {})).toEqual(['migration', 'epoch', 'packing', 'fileId']);
+    expect(Object.keys(second?.payload ?? {})).toEqual(['migration', 'id', 'epoch', 'packing', 'fileId']);
     // Nobody reported on the way: what is staged is read from staging once the job is done.
     expect(run.board.getStatus()).toMatchObject({
       files: { staged: 2, total: 2 },

@@ -11,7 +11,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'ANSWER-1',
     what: 'a project has two answers about shared devices, under its name and under its key',
-    file: 'src/migrations/persons/same-project.ts',
+    file: 'src/migrations/persons/project/same-project.ts',
     edits: [['answer !== undefined && answer !== wanted', 'answer === undefined && answer === wanted']],
     tests: ['test/migrations/persons/shared-devices.test.ts'],
   },
@@ -130,7 +130,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG10',
     what: 'one project at two hosts taken for two without a word',
-    file: 'src/migrations/persons/ledger-destination.ts',
+    file: 'src/migrations/persons/project/ledger-destination.ts',
     edits: [['if (!mayBeSameProject(destination, its)) continue;', 'if (its) continue;']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
@@ -144,7 +144,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG30',
     what: 'a project that is known by a name and by its earlier key taken for two',
-    file: 'src/migrations/persons/same-project.ts',
+    file: 'src/migrations/persons/project/same-project.ts',
     edits: [['for (const tie of [last.ledger, last.key]) if (tie !== undefined) ties.add(tie);', '']],
     tests: ['test/migrations/persons/rotated-keys.test.ts'],
   },
@@ -158,14 +158,14 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG34',
     what: 'what was forgotten under one name or key of a project remembered under another one',
-    file: 'src/migrations/persons/same-project.ts',
+    file: 'src/migrations/persons/project/same-project.ts',
     edits: [['for (const tie of ties)', 'for (const tie of new Set<string>())']],
     tests: ['test/migrations/persons/forgotten-names.test.ts'],
   },
   {
     id: 'LG35',
     what: 'what was forgotten at one service forgotten at another one that has the same key',
-    file: 'src/migrations/persons/same-project.ts',
+    file: 'src/migrations/persons/project/same-project.ts',
     edits: [['areDeclaredApart(of, destination)', 'false']],
     tests: ['test/migrations/persons/forgotten-names.test.ts'],
   },
@@ -238,14 +238,14 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG32',
     what: 'two names that a key has already decided apart',
-    file: 'src/migrations/persons/same-project.ts',
+    file: 'src/migrations/persons/project/same-project.ts',
     edits: [['(!isNamed || (await hasItsKey(name)))', '!isNamed']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
     id: 'LG33',
     what: 'a second name for the project of a key accepted',
-    file: 'src/migrations/persons/ledger-destination.ts',
+    file: 'src/migrations/persons/project/ledger-destination.ts',
     edits: [['if (!first || first.project === destination.project) return;', 'if (first || !first) return;']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
@@ -432,7 +432,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'YP6',
     what: 'what a release sends at another ledger not known',
-    file: 'src/migrations/persons/sent-elsewhere.ts',
+    file: 'src/migrations/persons/project/sent-elsewhere.ts',
     edits: [['...(releasing.get(name) ?? [])', '']],
     tests: ['test/migrations/persons/two-ledgers.test.ts'],
   },

@@ -304,7 +304,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RC1',
     what: 'an outage of Redis is told by the text of any error',
-    file: 'src/lib/redis-reply.ts',
+    file: 'src/lib/redis/redis-reply.ts',
     edits: [
       ["if (!(error instanceof Error) || error.name !== 'ReplyError')", 'if (!(error instanceof Error))'],
     ],
@@ -313,7 +313,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RC2',
     what: 'what a script met is not looked for in its error',
-    file: 'src/lib/redis-reply.ts',
+    file: 'src/lib/redis/redis-reply.ts',
     edits: [['QUOTED_BY_SCRIPT.exec(error.message)?.[1] ?? code', 'code']],
     tests: ['test/lib/redis-reply.test.ts'],
   },
@@ -512,10 +512,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     what: 'removing a migration takes the parts of a replay that is about to begin',
     file: 'src/migrations/rejects/attempts.ts',
     edits: [
-      [
-        'return (await staging.create(key, body)) || ',
-        'return (await staging.create(key, body)) || slice !== "" || ',
-      ],
+      ['return createSame(staging, key, body);', 'await createSame(staging, key, body);\n  return true;'],
     ],
     tests: ['test/migrations/rejects/two-attempts.test.ts'],
   },

@@ -308,7 +308,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     id: 'XO8',
     what: 'each connection of a process logs an outage of Redis for itself',
-    file: 'src/lib/redis-outage.ts',
+    file: 'src/lib/redis/redis-outage.ts',
     edits: [['outages.get(address) ?? createShared()', 'createShared()']],
     tests: ['test/jobs/one-outage.test.ts'],
   },

@@ -179,8 +179,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
   {
     id: 'SPREAD-5',
     what: 'values in text that is read after hashing are sent unhashed',
-    file: 'src/sources/declared/values/prepare-record.ts',
-    edits: [['...listTextsAbove(mapping, columns), ...ofSpread]', '...listTextsAbove(mapping, columns)]']],
+    file: 'src/sources/declared/values/json-texts.ts',
+    edits: [
+      [
+        '...listTextsAbove(listTexts(mapping), columns), ...ofSpread]',
+        '...listTextsAbove(listTexts(mapping), columns)]',
+      ],
+    ],
     tests: ['test/sources/declared/values/spread-fields.test.ts'],
   },
   {

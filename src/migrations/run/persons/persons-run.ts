@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../lib/logger.ts';
 import type { LedgerAccess } from '../../../state/ledger/ledger.ts';
-import type { LedgerDestination } from '../../persons/ledger-destination.ts';
+import type { LedgerDestination } from '../../persons/project/ledger-destination.ts';
 import type { EpochRun } from '../import-phase.ts';
 
 /** How a migration treats persons, and where. */

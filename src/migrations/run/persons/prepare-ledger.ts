@@ -2,10 +2,10 @@ import { forgetLedger, type Ledger, loadKnownFacts, openLedger } from '../../../
 import { listMigrations } from '../../../state/migrations.ts';
 import { emptyForRelease } from '../../persons/empty-for-release.ts';
 import { assertKnownListed } from '../../persons/facts-of.ts';
-import { assertOneProject } from '../../persons/ledger-destination.ts';
 import { loadPersons } from '../../persons/load-persons.ts';
+import { assertOneProject } from '../../persons/project/ledger-destination.ts';
+import { listReleasing, listSentElsewhere } from '../../persons/project/sent-elsewhere.ts';
 import { rebuildWhereLost } from '../../persons/rebuild-ledger.ts';
-import { listReleasing, listSentElsewhere } from '../../persons/sent-elsewhere.ts';
 import { findSent, takeIn, takeInOthers } from '../../persons/take-in.ts';
 import { listEndedTurns } from '../../persons/turn.ts';
 import type { Facts, PersonsRun } from './persons-run.ts';

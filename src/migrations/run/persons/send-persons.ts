@@ -5,7 +5,7 @@ import { requireMigration } from '../../life-store.ts';
 import { assertAllListed, countFactBytes, countReceipts, fingerprintFacts } from '../../persons/facts-of.ts';
 import { isRemoved } from '../../persons/facts-removed.ts';
 import { LedgerLockLostError, takeProjectLock } from '../../persons/lock/ledger-lock.ts';
-import { assertSameAnswer } from '../../persons/same-project.ts';
+import { assertSameAnswer } from '../../persons/project/same-project.ts';
 import { listEndedTurns } from '../../persons/turn.ts';
 import type { Failure } from '../scheduler.ts';
 import type { Facts, PersonsRun } from './persons-run.ts';

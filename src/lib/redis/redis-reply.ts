@@ -1,4 +1,4 @@
-import { getMessage } from './errors.ts';
+import { getMessage } from '../errors.ts';
 
 /*
  * What an error reply of Redis means. The protocol begins each with a code in capital letters; the text behind it

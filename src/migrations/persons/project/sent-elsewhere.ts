@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Staging } from '../../contract/staging.ts';
-import { loadIfWhole } from '../../state/document.ts';
-import { layout } from '../../state/keys/migration.ts';
-import { parseTurnKey } from '../../state/keys/turn.ts';
-import type { Ledger } from '../../state/ledger/ledger.ts';
-import { loadTurnDocument } from '../../state/ledger/turns.ts';
-import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
-import { listReleases, turnPlan } from './turn.ts';
+import type { Staging } from '../../../contract/staging.ts';
+import { loadIfWhole } from '../../../state/document.ts';
+import { layout } from '../../../state/keys/migration.ts';
+import { parseTurnKey } from '../../../state/keys/turn.ts';
+import type { Ledger } from '../../../state/ledger/ledger.ts';
+import { loadTurnDocument } from '../../../state/ledger/turns.ts';
+import { loadMigration, type MigrationRecord } from '../../../state/migrations.ts';
+import { listReleases, turnPlan } from '../turn.ts';
 
 /*
  * A project has a ledger for its name and one for each of its keys, and a migration sends under one of them. What it sent

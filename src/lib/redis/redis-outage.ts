@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../logger.ts';
 
 /** A connection without an error for so long is usable: what Redis cannot do is asked for again each second. */
 const QUIET_MS = 2_500;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Staging } from '../../contract/staging.ts';
-import { ConfigError } from '../../lib/errors.ts';
-import { loadAcceptanceMark } from '../../state/destination-marks.ts';
-import { loadLatestEpoch } from '../../state/epochs.ts';
-import type { ForgottenAt, LedgerAccess } from '../../state/ledger/ledger.ts';
-import { listMigrations, loadMigration, loadOpening } from '../../state/migrations.ts';
-import { hasFacts } from './facts-of.ts';
-import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
+import type { Staging } from '../../../contract/staging.ts';
+import { ConfigError } from '../../../lib/errors.ts';
+import { loadAcceptanceMark } from '../../../state/destination-marks.ts';
+import { loadLatestEpoch } from '../../../state/epochs.ts';
+import type { ForgottenAt, LedgerAccess } from '../../../state/ledger/ledger.ts';
+import { listMigrations, loadMigration, loadOpening } from '../../../state/migrations.ts';
+import { hasFacts } from '../facts-of.ts';
+import { areFactsRemoved, loadLastLedger } from '../facts-removed.ts';
 
 /**
  * What stored manifests say of the project that they send to. The key itself is stored nowhere, so two

@@ -1,4 +1,4 @@
-import type { Staging } from '../../contract/staging.ts';
+import type { Staging } from '../../../contract/staging.ts';
 import {
   explainOtherAnswer,
   isAnyForgotten,
@@ -7,9 +7,9 @@ import {
   type LedgerAccess,
   loadKnownFacts,
   loadSharedDevices,
-} from '../../state/ledger/ledger.ts';
-import { listMigrations } from '../../state/migrations.ts';
-import { loadLastLedger } from './facts-removed.ts';
+} from '../../../state/ledger/ledger.ts';
+import { listMigrations } from '../../../state/migrations.ts';
+import { loadLastLedger } from '../facts-removed.ts';
 import {
   areDeclaredApart,
   hasTwoNames,

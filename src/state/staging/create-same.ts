@@ -1,4 +1,4 @@
-import type { Staging } from '../contract/staging.ts';
+import type { Staging } from '../../contract/staging.ts';
 
 /**
  * Creates an object. True also where the very same one is there: S3 clients repeat a request whose answer was lost, and
