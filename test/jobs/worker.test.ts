@@ -39,9 +39,9 @@ afterEach(async () => {
   await queue.close();
 });
 
-function startWorker(handler: Handler<'resolve-people'>) {
+function startWorker(handler: Handler<'resolve-people'>, more: { readonly refuseForMs?: number } = {}) {
   const deps = { redisUrl: server.url, queueName: 'resolve-people', concurrency: 1, log };
-  const worker = createJobWorker({ ...deps, job: 'resolve-people', handler });
+  const worker = createJobWorker({ ...deps, ...more, job: 'resolve-people', handler });
   closers.push(worker.close);
   return worker;
 }
@@ -199,11 +199,14 @@ describe('a worker', () => {
     const refused = new Promise<void>((resolve) => {
       refuse = resolve;
     });
-    startWorker(async ({ id }) => {
-      if (id === 'own') return { kind: 'done' };
-      refuse();
-      throw new UnableError('no key');
-    });
+    startWorker(
+      async ({ id }) => {
+        if (id === 'own') return { kind: 'done' };
+        refuse();
+        throw new UnableError('no key');
+      },
+      { refuseForMs: 60_000 },
+    );
     await offer('unable', { ...payload, id: 'unable' });
     await refused;
     const end = settled('own');
