@@ -88,3 +88,15 @@ it('what earlier versions would leave behind is not asked of them', () => {
   expect(parse('segment', { contextFields: 'keep' }).listUnheeded?.(2)).toEqual(['contextFields']);
   expect(parse('segment', { contextFields: 'drop' }).listUnheeded?.(2)).toEqual([]);
 });
+
+it('paths into the text of a column are not followed before version 4', () => {
+  const mapping = {
+    jsonColumns: ['more'],
+    distinctId: { column: 'more.user' },
+    unnest: { column: 'more.items' },
+  };
+  const unheeded = (version: number) => parse('jsonl', { mapping }).listUnheeded?.(version);
+  expect(unheeded(1)).toEqual(['mapping.unnest', 'mapping.distinctId']);
+  expect(unheeded(3)).toEqual(['mapping.distinctId', 'mapping.unnest']);
+  expect(unheeded(4)).toEqual([]);
+});

@@ -131,7 +131,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'YD3',
     what: 'records whose list is in the text of a column of JSON are skipped as if they had none',
     file: 'src/sources/declared/values/json-texts.ts',
-    edits: [['...(unnest ? [unnest.column] : []),\n    ...spreadColumns', '...spreadColumns']],
+    edits: [['unnest: mapping.unnest ? [mapping.unnest.column] : []', 'unnest: []']],
     tests: ['test/sources/declared/values/json-texts.test.ts'],
   },
   {
@@ -456,5 +456,12 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     file: 'src/sources/declared/sort-columns.ts',
     edits: [['(openJsonText(value) ?? value)', 'value']],
     tests: ['test/sources/declared/values/json-texts.test.ts'],
+  },
+  {
+    id: 'UH1',
+    what: 'a replay takes paths into text that its version of the mapping does not follow',
+    file: 'src/sources/declared/list-unheeded.ts',
+    edits: [['version < 4 ? listKeysIntoTexts', 'version < 3 ? listKeysIntoTexts']],
+    tests: ['test/sources/unheeded.test.ts'],
   },
 ];

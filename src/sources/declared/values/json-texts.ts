@@ -27,34 +27,36 @@ export const listTextsToChange = (mapping: DeclaredMapping): string[] =>
     ...Object.keys(mapping.types ?? {}),
   ]);
 
+/** What an event is made of: the paths that each of these keys of a mapping names. */
+const listFeeding = ({
+  event,
+  distinctId,
+  anonymousId,
+  timestamp,
+  uuid,
+  key,
+  ...mapping
+}: DeclaredMapping) => ({
+  event: 'column' in event ? [event.column].flat() : [],
+  distinctId: [distinctId.column].flat(),
+  anonymousId: [anonymousId?.column ?? []].flat(),
+  timestamp: [timestamp.column].flat(),
+  uuid: [uuid?.column ?? []].flat(),
+  key: key ?? [],
+  groups: mapping.groups.flatMap(({ column }) => column),
+  unnest: mapping.unnest ? [mapping.unnest.column] : [],
+  spreadColumns: mapping.spreadColumns,
+});
+
 /**
  * Text that is read because the name, the ids, the time or the key of an event, its groups, a list to unnest or an
  * object to spread are in it. The item of a list that is unnested takes its place by itself.
  */
-export function listTextsToRead(mapping: DeclaredMapping): string[] {
-  const {
-    event,
-    distinctId,
-    anonymousId,
-    timestamp,
-    uuid,
-    key = [],
-    groups,
-    unnest,
-    spreadColumns,
-  } = mapping;
-  const feeding = [
-    'column' in event ? event : undefined,
-    distinctId,
-    anonymousId,
-    timestamp,
-    uuid,
-    ...groups,
-  ];
-  return listTextsAbove(mapping.jsonColumns, [
-    ...feeding.flatMap((one) => one?.column ?? []),
-    ...key,
-    ...(unnest ? [unnest.column] : []),
-    ...spreadColumns,
-  ]);
-}
+export const listTextsToRead = (mapping: DeclaredMapping): string[] =>
+  listTextsAbove(mapping.jsonColumns, Object.values(listFeeding(mapping)).flat());
+
+/** The keys of a mapping whose paths lead into such text. */
+export const listKeysIntoTexts = (mapping: DeclaredMapping): string[] =>
+  Object.entries(listFeeding(mapping)).flatMap(([key, paths]) =>
+    listTextsAbove(mapping.jsonColumns, paths).length > 0 ? [key] : [],
+  );
