@@ -4,8 +4,8 @@ import { SlowestFirst } from '../test/support/slowest-first.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 
-/** Tests that measure the memory of their process: one for each file. */
-const MEMORY = ['test/sources/formats/read-records.test.ts'];
+/** Tests that measure the memory of their process, or replace a module of Node.js: a process for each file. */
+const ALONE = ['test/sources/formats/read-records.test.ts', 'test/sources/files/vanishing.test.ts'];
 /** Tests that start `backhaul`, its server or its set-up. */
 const PROCESS = [
   'test/chaos/**',
@@ -67,11 +67,11 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: toGlobs([...PROCESS, ...DATABASE, ...MEMORY]),
+          exclude: toGlobs([...PROCESS, ...DATABASE, ...ALONE]),
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'memory', include: MEMORY } },
+      { extends: true, test: { name: 'alone', include: ALONE } },
     ],
   },
 });

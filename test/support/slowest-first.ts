@@ -40,7 +40,7 @@ const SLOWEST = [
   'test/cli/replay',
   'test/setup/setup',
 ];
-const PROJECTS = ['memory', 'process', 'database', 'unit'];
+const PROJECTS = ['alone', 'process', 'database', 'unit'];
 
 /** The slowest files, and then project by project: workers are shared by files of one project. */
 export class SlowestFirst extends BaseSequencer {
