@@ -18,7 +18,10 @@ import { isAlive, type ProcessIdentity, processIdentity, readOwnIdentity } from 
  */
 export interface DataDirLock {
   readonly generation: number;
-  /** Called when another process has taken the folder all the same, because this one stood still for so long. */
+  /**
+   * Called when another process has taken the folder all the same, because this one stood still for so long; at once
+   * where that was before.
+   */
   onLost(callback: (error: Error) => void): void;
   release(): void;
 }
@@ -109,21 +112,22 @@ export function takeDataDirLock(
 
 function holdLock(dataDir: string, generation: number): DataDirLock {
   const path = lockPath(dataDir, generation);
+  let lost: Error | undefined;
   let tellLost = (_error: Error) => {};
   const stopBeating = keepBeating(path, () => {
     // Who removes the whole folder takes it from nobody.
     if (!existsSync(dataDir) || Math.max(0, ...readGenerations(dataDir)) <= generation) return;
     stopBeating();
-    tellLost(
-      new UnavailableError(
-        `Another process has taken the data folder ${dataDir}, as this one stood still for more than ${SILENT_MS / 1_000} s.`,
-      ),
+    lost = new UnavailableError(
+      `Another process has taken the data folder ${dataDir}, as this one stood still for more than ${SILENT_MS / 1_000} s.`,
     );
+    tellLost(lost);
   });
   return {
     generation,
     onLost(callback) {
       tellLost = callback;
+      if (lost) callback(lost);
     },
     release() {
       stopBeating();

@@ -168,6 +168,11 @@ test('an owner that stood still hears that another process has the folder by now
   writeFileSync(join(dataDir, 'owner.2.lock'), JSON.stringify({ kind: 'owned', owner: unseen }));
   rmSync(join(dataDir, 'owner.1.lock'));
   expect((await lost).message).toMatch(/^Another process has taken the data folder /);
+  let heard: Error | undefined;
+  lock.onLost((error) => {
+    heard = error;
+  });
+  expect(heard, 'also who asks later').toBe(await lost);
   lock.release();
   expect(readdirSync(dataDir)).toEqual(['owner.2.lock']);
 });
