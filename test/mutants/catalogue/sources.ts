@@ -180,12 +180,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'SPREAD-5',
     what: 'values in text that is read after hashing are sent unhashed',
     file: 'src/sources/declared/values/json-texts.ts',
-    edits: [
-      [
-        '...listTextsAbove(listTexts(mapping), columns), ...ofSpread]',
-        '...listTextsAbove(listTexts(mapping), columns)]',
-      ],
-    ],
+    edits: [['[...texts, ...ofSpread]', 'texts']],
     tests: ['test/sources/declared/values/spread-fields.test.ts'],
   },
   {
@@ -463,5 +458,26 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     file: 'src/sources/declared/list-unheeded.ts',
     edits: [['version < 4 ? listKeysIntoTexts', 'version < 3 ? listKeysIntoTexts']],
     tests: ['test/sources/unheeded.test.ts'],
+  },
+  {
+    id: 'UT1',
+    what: 'what is hashed is sent in clear within text that nobody said is JSON',
+    file: 'src/sources/declared/values/prepare-record.ts',
+    edits: [["(unhashed === undefined ? undefined : rejectText(unhashed, 'hash')) ??", '']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
+  {
+    id: 'UT2',
+    what: 'what is excluded is sent within text that nobody said is JSON',
+    file: 'src/sources/declared/values/prepare-record.ts',
+    edits: [["(kept === undefined ? undefined : rejectText(kept, 'exclude')) ??", '']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
+  {
+    id: 'UT3',
+    what: 'fields of a spread column are looked for under one of their two names when text is read before hashing',
+    file: 'src/sources/declared/values/json-texts.ts',
+    edits: [['...listTextsAbove(typed, withSpread(columns))', '']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
 ];

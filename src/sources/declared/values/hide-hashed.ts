@@ -6,6 +6,7 @@ import { changePlace } from './changed-place.ts';
 import { listTextsToHash, listTextsToRead } from './json-texts.ts';
 import { listHashed } from './prepare-record.ts';
 import { BAD, JSON_ABOVE } from './typed-value.ts';
+import { findTextOnPath } from './undeclared-text.ts';
 
 const HASHED = '(hashed)';
 
@@ -28,7 +29,12 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
       (record, column) => changePath(record, column, (value) => (isUnreadable(value) ? HASHED : value)),
       parsed,
     );
-    return places.reduce((record, place) => changePlace(record, place, () => HASHED, 'all'), readable);
+    const missed = hash.columns.flatMap((path) => findTextOnPath(readable, path) ?? []);
+    const hidden = Object.fromEntries(missed.map((column) => [column, HASHED]));
+    return places.reduce((record, place) => changePlace(record, place, () => HASHED, 'all'), {
+      ...readable,
+      ...hidden,
+    });
   };
 }
 

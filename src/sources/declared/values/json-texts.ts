@@ -4,10 +4,13 @@ import type { DeclaredMapping } from '../options.ts';
 const listTextsAbove = (columns: readonly string[], paths: readonly string[]): string[] =>
   columns.filter((column) => paths.some((path) => path.startsWith(`${column}.`)));
 
-const listTexts = ({ jsonColumns, unnest, types = {} }: DeclaredMapping): string[] => [
-  ...jsonColumns,
-  ...(unnest ? [unnest.column] : []),
-  ...Object.keys(types).filter((path) => types[path] === 'json'),
+const listTyped = ({ types = {} }: DeclaredMapping): string[] =>
+  Object.keys(types).filter((path) => types[path] === 'json');
+
+const listTexts = (mapping: DeclaredMapping): string[] => [
+  ...mapping.jsonColumns,
+  ...(mapping.unnest ? [mapping.unnest.column] : []),
+  ...listTyped(mapping),
 ];
 
 /**
@@ -17,7 +20,17 @@ const listTexts = ({ jsonColumns, unnest, types = {} }: DeclaredMapping): string
 export function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
   const later = [...listTextsToChange(mapping), ...(mapping.unnest ? [mapping.unnest.column] : [])];
   const ofSpread = listTextsAbove(later, mapping.spreadColumns);
-  return [...new Set([...listTextsAbove(listTexts(mapping), columns), ...ofSpread])];
+  // Fields of a spread column are named with its name or without.
+  const withSpread = (paths: readonly string[]) => [
+    ...paths,
+    ...mapping.spreadColumns.flatMap((spread) => paths.map((path) => `${spread}.${path}`)),
+  ];
+  const typed = withSpread(listTyped(mapping)).filter((path) => !mapping.spreadColumns.includes(path));
+  const texts = [
+    ...listTextsAbove(listTexts(mapping), columns),
+    ...listTextsAbove(typed, withSpread(columns)),
+  ];
+  return [...new Set([...texts, ...ofSpread])];
 }
 
 /** Text that is read before values in it get a meaning or a type. */

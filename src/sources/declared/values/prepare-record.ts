@@ -12,6 +12,7 @@ import type { Change } from './change-path.ts';
 import { type ChangedPlace, changePlace, listPlaces } from './changed-place.ts';
 import { listTextsToChange, listTextsToHash, listTextsToRead } from './json-texts.ts';
 import { BAD, createTypedValue, JSON_ABOVE } from './typed-value.ts';
+import { createFindMissed } from './undeclared-text.ts';
 
 /** A record as the mapping reads it. */
 export interface PreparedRecord {
@@ -53,7 +54,8 @@ export function createPrepareRecord(
   const jsonOfReads = readsTexts ? listTextsToRead(mapping) : [];
   const declared = new Set([...Object.keys(values), ...Object.keys(types)]);
   const paths = [...new Set([...jsonOfTypes, ...declared])];
-  if (!hashing && paths.length === 0 && jsonOfReads.length === 0) return undefined;
+  const missed = createFindMissed(mapping, hash?.columns ?? []);
+  if (!hashing && !missed && paths.length === 0 && jsonOfReads.length === 0) return undefined;
 
   // What is hashed by its whole path is no value of a column of that name.
   const named = new Set([...hashedPaths, ...paths]);
@@ -101,16 +103,29 @@ export function createPrepareRecord(
 
   return (exported) => {
     const parsed = run(jsonSteps, exported);
+    const unhashed = missed?.ofHash(parsed.record);
     const { hashed, ids } = hashing ? hashing(parsed.record) : { hashed: parsed.record, ids: parsed.record };
     const { record, bad } = run(steps, hashed);
+    const kept = missed?.ofExclude(record);
     return {
       hashed,
       record,
       ids: ids === hashed ? record : run(steps, ids).record,
-      bad: parsed.bad ?? bad,
+      bad:
+        parsed.bad ??
+        (unhashed === undefined ? undefined : rejectText(unhashed, 'hash')) ??
+        (kept === undefined ? undefined : rejectText(kept, 'exclude')) ??
+        bad,
     };
   };
 }
+
+/** Its value is not shown: it holds what is to be kept back. */
+const rejectText = (column: string, rule: string): Rejected =>
+  rejected(
+    'bad_field',
+    `${column} is text of JSON that a path of mapping.${rule} leads into; say so with \`types: { ${column}: json }\``,
+  );
 
 /** The places that are hashed. */
 export const listHashed = (mapping: DeclaredMapping, columns: readonly string[]): ChangedPlace[] =>
