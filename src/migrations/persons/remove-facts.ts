@@ -18,7 +18,7 @@ import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved }
 import { hasLinks, keepLinks } from './keep-links.ts';
 import { loadPersons } from './load-persons.ts';
 import { loadDestination } from './project/ledger-destination.ts';
-import { listReleasing } from './project/sent-elsewhere.ts';
+import { listReleasing, listSentElsewhere, toElsewhereMark } from './project/sent-elsewhere.ts';
 import { findLost } from './rebuild-ledger.ts';
 import { takeIn } from './take-in.ts';
 
@@ -100,11 +100,20 @@ export async function enterFacts(
     );
   }
   const print = await fingerprintFacts(staging, record);
+  const releasing = await listReleasing(staging, await listMigrations(staging));
   const knowing: string[] = [];
   for (const id of await listLedgersOf(staging, name)) {
-    if ((await loadKnownFacts(staging, id, name))?.facts !== print.facts) continue;
+    const known = await loadKnownFacts(staging, id, name);
+    if (known?.facts !== print.facts) continue;
     await assertWhole(staging, { id }, name);
     knowing.push(id);
+    // Its turns go as well, by which this ledger would learn what was sent at another one since it was noted here.
+    if (known.state === 'sent') continue;
+    const elsewhere = toElsewhereMark(await listSentElsewhere(staging, { id }, record, releasing));
+    if (elsewhere === known.elsewhere) continue;
+    throw new ConfigError(
+      `persons of "${name}" were sent under another name or key of the project after another migration had taken them into account, so what is known there is behind. It is told when the next one runs with the same name or key as that one: run one, and remove "${name}" then; or remove it with --forget: then nothing is merged at that destination any more`,
+    );
   }
   const keepsLinks = await hasLinks(staging, name);
   if (knowing.length > 0 && !keepsLinks) return;
@@ -114,7 +123,6 @@ export async function enterFacts(
   const ledger = (await findLedger(staging, any)) ?? (await openLedger(staging, access));
   await whileHeld(ledger.id, async () => {
     await assertWhole(staging, ledger, name);
-    const releasing = await listReleasing(staging, await listMigrations(staging));
     const entering = { staging, ledger, releasing, now, signal, onMigration: () => {} };
     if (knowing.length === 0) await takeIn(record, print, entering);
     if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);

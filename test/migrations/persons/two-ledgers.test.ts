@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
+import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
 
@@ -79,3 +80,27 @@ it('what a release by name began to send of a migration that was held by key is 
   await bench.run('later', older, at());
   expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
 });
+
+for (const [first, second] of [
+  [undefined, 'shop'],
+  ['shop', undefined],
+] as const)
+  it(`what was sent ${first ? 'by name' : 'by key'} is removed once it is known ${second ? 'by name' : 'by key'}`, async () => {
+    const rosa = { user: 'rosa', device: 'kiosk', plan: 'new', time: '2023-01-01T00:00:00Z' };
+    await stopBeforePersons('stopped', [rosa], at(first));
+    await bench.run('noting', [{ user: 'sven', plan: 'x' }], at(second));
+    getReport(await resumeMigration(bench.runtime, 'stopped', runOptions));
+    bench.takeSent();
+    const remove = () =>
+      removeMigration(bench.runtime, 'stopped', {
+        resolveLedger: () => {
+          throw new Error('both ledgers are there');
+        },
+      });
+    await expect(remove()).rejects.toThrow('what is known there is behind');
+    await bench.run('advice', [{ user: 'sven', plan: 'y' }], at(second));
+    bench.takeSent();
+    await remove();
+    await bench.run('later', [{ user: 'rosa', plan: 'old', time: '2020-01-01T00:00:00Z' }], at(second));
+    expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
+  });

@@ -540,4 +540,16 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [['(found.get(Number(bucket)) ?? 0) < version', 'false']],
     tests: ['test/migrations/persons'],
   },
+  {
+    id: 'RL1',
+    what: 'a migration is removed before another ledger of its project knows what it sent',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [
+      [
+        'if (elsewhere === known.elsewhere) continue;',
+        'if (elsewhere !== undefined || !elsewhere) continue;',
+      ],
+    ],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
+  },
 ];
