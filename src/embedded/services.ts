@@ -32,7 +32,9 @@ export function readServices(dataDir: string, generation: number): Services | un
   return parsed.success && parsed.data.generation === generation ? parsed.data : undefined;
 }
 
-export function removeServices(dataDir: string): void {
+/** Leaves those of another generation: an owner that lost the folder ends beside the next one. */
+export function removeServices(dataDir: string, generation: number): void {
+  if (readServices(dataDir, generation) === undefined) return;
   rmSync(toServicesPath(dataDir), { force: true });
 }
 

@@ -126,7 +126,7 @@ async function runServices(options: SupervisorOptions, lock: DataDirLock): Promi
   const children: KeptChild[] = [];
   /** In the reverse order of their start: the API may still use Redis. */
   const stop = async () => {
-    removeServices(options.dataDir);
+    removeServices(options.dataDir, lock.generation);
     for (const child of children.reverse()) await child.stop();
     lock.release();
   };
