@@ -180,7 +180,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'SPREAD-5',
     what: 'values in text that is read after hashing are sent unhashed',
     file: 'src/sources/declared/values/json-texts.ts',
-    edits: [['[...texts, ...ofSpread]', 'texts']],
+    edits: [['...typedTexts, ...ofSpread', '...typedTexts']],
     tests: ['test/sources/declared/values/spread-fields.test.ts'],
   },
   {
@@ -463,21 +463,21 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'UT1',
     what: 'what is hashed is sent in clear within text that nobody said is JSON',
     file: 'src/sources/declared/values/prepare-record.ts',
-    edits: [["(unhashed === undefined ? undefined : rejectText(unhashed, 'hash')) ??", '']],
+    edits: [["(unhashed && rejectText(unhashed, 'hash')) ??", '']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {
     id: 'UT2',
     what: 'what is excluded is sent within text that nobody said is JSON',
     file: 'src/sources/declared/values/prepare-record.ts',
-    edits: [["(kept === undefined ? undefined : rejectText(kept, 'exclude')) ??", '']],
+    edits: [["(kept && rejectText(kept, 'exclude')) ??", '']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {
     id: 'UT3',
     what: 'fields of a spread column are looked for under one of their two names when text is read before hashing',
     file: 'src/sources/declared/values/json-texts.ts',
-    edits: [['...listTextsAbove(typed, withSpread(columns))', '']],
+    edits: [['...typedTexts, ...ofSpread', '...ofSpread']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
 ];

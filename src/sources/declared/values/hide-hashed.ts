@@ -6,7 +6,7 @@ import { changePlace } from './changed-place.ts';
 import { listTextsToHash, listTextsToRead } from './json-texts.ts';
 import { listHashed } from './prepare-record.ts';
 import { BAD, JSON_ABOVE } from './typed-value.ts';
-import { findTextOnPath } from './undeclared-text.ts';
+import { createFindMissed } from './undeclared-text.ts';
 
 const HASHED = '(hashed)';
 
@@ -16,6 +16,7 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
   if (!hash) return undefined;
   const texts = [...new Set([...listTextsToHash(mapping, hash.columns), ...listTextsToRead(mapping)])];
   const places = listHashed(mapping, hash.columns);
+  const findMissed = createFindMissed(mapping, hash.columns);
   return (exported) => {
     const parsed = texts.reduce(
       (record, column) =>
@@ -29,12 +30,10 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
       (record, column) => changePath(record, column, (value) => (isUnreadable(value) ? HASHED : value)),
       parsed,
     );
-    const missed = hash.columns.flatMap((path) => findTextOnPath(readable, path) ?? []);
-    const hidden = Object.fromEntries(missed.map((column) => [column, HASHED]));
-    return places.reduce((record, place) => changePlace(record, place, () => HASHED, 'all'), {
-      ...readable,
-      ...hidden,
-    });
+    let hidden = readable;
+    for (let missed = findMissed?.ofHash(hidden); missed; missed = findMissed?.ofHash(hidden))
+      hidden = { ...hidden, [missed.column]: HASHED };
+    return places.reduce((record, place) => changePlace(record, place, () => HASHED, 'all'), hidden);
   };
 }
 

@@ -26,11 +26,10 @@ export function listTextsToHash(mapping: DeclaredMapping, columns: readonly stri
     ...mapping.spreadColumns.flatMap((spread) => paths.map((path) => `${spread}.${path}`)),
   ];
   const typed = withSpread(listTyped(mapping)).filter((path) => !mapping.spreadColumns.includes(path));
-  const texts = [
-    ...listTextsAbove(listTexts(mapping), columns),
-    ...listTextsAbove(typed, withSpread(columns)),
-  ];
-  return [...new Set([...texts, ...ofSpread])];
+  const typedTexts = listTextsAbove(typed, withSpread(columns));
+  const aroundTyped = listTextsAbove(mapping.jsonColumns, typedTexts);
+  const texts = listTextsAbove(listTexts(mapping), columns);
+  return [...new Set([...texts, ...aroundTyped, ...typedTexts, ...ofSpread])];
 }
 
 /** Text that is read before values in it get a meaning or a type. */

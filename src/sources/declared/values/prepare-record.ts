@@ -12,7 +12,7 @@ import type { Change } from './change-path.ts';
 import { type ChangedPlace, changePlace, listPlaces } from './changed-place.ts';
 import { listTextsToChange, listTextsToHash, listTextsToRead } from './json-texts.ts';
 import { BAD, createTypedValue, JSON_ABOVE } from './typed-value.ts';
-import { createFindMissed } from './undeclared-text.ts';
+import { createFindMissed, type MissedText } from './undeclared-text.ts';
 
 /** A record as the mapping reads it. */
 export interface PreparedRecord {
@@ -113,18 +113,18 @@ export function createPrepareRecord(
       ids: ids === hashed ? record : run(steps, ids).record,
       bad:
         parsed.bad ??
-        (unhashed === undefined ? undefined : rejectText(unhashed, 'hash')) ??
-        (kept === undefined ? undefined : rejectText(kept, 'exclude')) ??
+        (unhashed && rejectText(unhashed, 'hash')) ??
+        (kept && rejectText(kept, 'exclude')) ??
         bad,
     };
   };
 }
 
 /** Its value is not shown: it holds what is to be kept back. */
-const rejectText = (column: string, rule: string): Rejected =>
+const rejectText = ({ path, typedAs }: MissedText, rule: string): Rejected =>
   rejected(
     'bad_field',
-    `${column} is text of JSON that a path of mapping.${rule} leads into; say so with \`types: { ${column}: json }\``,
+    `${path} is text of JSON that a path of mapping.${rule} leads into; say so with \`types: { ${typedAs}: json }\``,
   );
 
 /** The places that are hashed. */

@@ -2,88 +2,108 @@ import { asFields, type Fields } from '../../mapping/table.ts';
 import { openJsonText } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
 
-/** What text of an object or list begins with, and such text that was written as text again. */
-const MAY_BE_JSON = /^\s*["[{]/;
-
-/**
- * The column in which a path leads into text of JSON that nothing in the manifest says to read, and finds a value there.
- * `isRead`: whether the text of a column is read later. A rule would miss what is in such text.
- */
-export function findTextOnPath(
-  record: Fields,
-  path: string,
-  isRead: (column: string) => boolean = () => false,
-): string | undefined {
-  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
-    const column = path.slice(0, dot);
-    if (!Object.hasOwn(record, column)) continue;
-    const value = record[column];
-    if (typeof value === 'string' && isRead(column)) continue;
-    if (hasText(value, path.slice(dot + 1))) return column;
-  }
-  return undefined;
+/** Text of JSON that nothing in the manifest says to read, and in which a rule that keeps personal data back misses some. */
+export interface MissedText {
+  /** The column that it is in. */
+  readonly column: string;
+  /** Where it is. */
+  readonly path: string;
+  /** Its name in `types`. */
+  readonly typedAs: string;
 }
 
-/** Whether a path leads through text. */
-function hasText(value: unknown, path: string): boolean {
-  if (typeof value === 'string') return MAY_BE_JSON.test(value) && leadsTo(openJsonText(value), path);
-  if (Array.isArray(value)) return value.some((item) => hasText(item, path));
-  return someStep(value, path, hasText);
-}
+export type FindMissed = (record: Fields) => MissedText | undefined;
 
-/** Whether it leads to a value, through text or not. */
-function leadsTo(value: unknown, path: string): boolean {
-  if (Array.isArray(value)) return value.some((item) => leadsTo(item, path));
-  const fields = asFields(value);
-  if (fields && Object.hasOwn(fields, path)) return true;
-  return someStep(value, path, (inner, rest) => leadsTo(inner, rest) || hasText(inner, rest));
-}
-
-function someStep(value: unknown, path: string, holds: (inner: unknown, rest: string) => boolean): boolean {
-  const fields = asFields(value);
-  if (!fields) return false;
-  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
-    const name = path.slice(0, dot);
-    if (Object.hasOwn(fields, name) && holds(fields[name], path.slice(dot + 1))) return true;
-  }
-  return false;
-}
-
-/**
- * Finds the column, or the field of a spread one, in whose text a rule that keeps personal data back would miss some.
- * Undefined where no such rule leads into a value.
- */
+/** Undefined where no path of a rule leads into a value. */
 export function createFindMissed(
   { spreadColumns, exclude, jsonColumns, unnest }: DeclaredMapping,
   hashed: readonly string[],
 ): { readonly ofHash: FindMissed; readonly ofExclude: FindMissed } | undefined {
-  const isNested = (path: string) => path.includes('.');
+  const hashes = hashed.filter(isNested);
   const excludes = exclude.filter(
     (path) => isNested(path) && !exclude.some((other) => path.startsWith(`${other}.`)),
   );
-  const hashes = hashed.filter(isNested);
   if (excludes.length + hashes.length === 0) return undefined;
-  const opened = new Set([...jsonColumns, ...(unnest ? [unnest.column] : [])]);
+  const excluded = new Set(exclude);
   const create =
-    (paths: readonly string[], isRead: (column: string) => boolean): FindMissed =>
+    (paths: readonly string[], readLater: ReadonlySet<string>): FindMissed =>
     (record) => {
-      for (const path of paths) {
-        const column = findTextOnPath(record, path, isRead);
-        if (column !== undefined) return column;
-        for (const spread of spreadColumns) {
-          const held = record[spread];
-          const fields = asFields(typeof held === 'string' ? openJsonText(held) : held);
-          const field = fields && findTextOnPath(fields, path);
-          if (field !== undefined) return `${spread}.${field}`;
-        }
+      const found = findText(record, paths, excluded, readLater);
+      if (found) {
+        const spread = spreadColumns.find((name) => found.path.startsWith(`${name}.`));
+        return { ...found, typedAs: spread ? found.path.slice(spread.length + 1) : found.path };
+      }
+      for (const column of spreadColumns) {
+        const fields = asFields(openIfText(record[column]));
+        const inner = fields && findText(fields, paths);
+        if (inner) return { column, path: `${column}.${inner.path}`, typedAs: inner.path };
       }
       return undefined;
     };
-  const isExcluded = (column: string) => exclude.includes(column);
   return {
-    ofHash: create(hashes, isExcluded),
-    ofExclude: create(excludes, (column) => isExcluded(column) || opened.has(column)),
+    ofHash: create(hashes, NONE),
+    ofExclude: create(excludes, new Set([...jsonColumns, ...(unnest ? [unnest.column] : [])])),
   };
 }
 
-export type FindMissed = (record: Fields) => string | undefined;
+const isNested = (path: string): boolean => path.includes('.');
+const openIfText = (value: unknown): unknown => (typeof value === 'string' ? openJsonText(value) : value);
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Where one of the paths leads through text to a value. */
+function findText(
+  record: Fields,
+  paths: readonly string[],
+  excluded = NONE,
+  readLater = NONE,
+): Pick<MissedText, 'column' | 'path'> | undefined {
+  for (const path of paths)
+    for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+      const column = path.slice(0, dot);
+      if (!Object.hasOwn(record, column) || excluded.has(column)) continue;
+      const value = readLater.has(column) ? openIfText(record[column]) : record[column];
+      const text = findTextIn(value, path.slice(dot + 1), column);
+      if (text !== undefined) return { column, path: text };
+    }
+  return undefined;
+}
+
+/** What text of an object or list begins with, and such text that was written as text again. */
+const MAY_BE_JSON = /^\s*["[{]/;
+
+/** `at`: where the value is. */
+function findTextIn(value: unknown, path: string, at: string): string | undefined {
+  if (typeof value === 'string')
+    return MAY_BE_JSON.test(value) && leadsTo(openJsonText(value), path) ? at : undefined;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const found = findTextIn(item, path, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const fields = asFields(value);
+  if (!fields) return undefined;
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+    const name = path.slice(0, dot);
+    if (!Object.hasOwn(fields, name)) continue;
+    const found = findTextIn(fields[name], path.slice(dot + 1), `${at}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether a path leads to a value, through text or not. */
+function leadsTo(value: unknown, path: string): boolean {
+  if (Array.isArray(value)) return value.some((item) => leadsTo(item, path));
+  if (typeof value === 'string') return MAY_BE_JSON.test(value) && leadsTo(openJsonText(value), path);
+  const fields = asFields(value);
+  if (!fields) return false;
+  if (Object.hasOwn(fields, path)) return true;
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+    const name = path.slice(0, dot);
+    if (Object.hasOwn(fields, name) && leadsTo(fields[name], path.slice(dot + 1))) return true;
+  }
+  return false;
+}

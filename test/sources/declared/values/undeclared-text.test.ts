@@ -79,14 +79,51 @@ it.each([
   expect(stringifyJson(outcome)).not.toContain(SECRET);
 });
 
-it('text of a spread column’s field that nobody declared is a reject', () => {
-  const mapping = { spreadColumns: ['props'], ...hash('mail.x') };
-  const outcome = map(mapping, { props: { mail: `{"x":"${SECRET}"}` } });
-  expect(stringifyJson(outcome)).toContain('props.mail is text of JSON');
-  expect(stringifyJson(outcome)).not.toContain(SECRET);
+const MAIL = JSON.stringify({ x: SECRET });
+describe.each([
+  ['an object', { mail: MAIL }],
+  ['text', JSON.stringify({ mail: MAIL })],
+])('text of the field of a spread column that is %s', (_, props) => {
+  it.each([
+    ['hash', 'mail.x', (path: string) => hash(path)],
+    ['hash', 'props.mail.x', (path: string) => hash(path)],
+    ['exclude', 'mail.x', (path: string) => ({ exclude: [path] })],
+    ['exclude', 'props.mail.x', (path: string) => ({ exclude: [path] })],
+  ])('is a reject where %s: %s leads into it, until the manifest says what the reject asks for', (...of) => {
+    const [, path, toRule] = of;
+    const mapping = { spreadColumns: ['props'], jsonColumns: ['props'], ...toRule(path) };
+    const outcome = map(mapping, { props });
+    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'bad_field' });
+    const text = stringifyJson(outcome);
+    expect(text).toContain('props.mail is text of JSON');
+    expect(text).not.toContain(SECRET);
+
+    const typed = /`types: \{ (\S+): json \}`/.exec(text)?.[1] ?? '';
+    const corrected = map({ ...mapping, types: { [typed]: 'json' } }, { props });
+    expect(corrected, typed).toMatchObject({ kind: 'mapped' });
+    expect(stringifyJson(corrected)).not.toContain(SECRET);
+  });
 });
 
-it('a plan does not show such text', () => {
-  const { mapping } = jsonlOptions.parse({ mapping: { ...BASE, ...hash('user.email') } });
-  expect(createHideHashed(mapping)?.({ user: TEXT })).toEqual({ user: '(hashed)' });
+it('text within an object is named by its path', () => {
+  const fields = { user: { more: TEXT } };
+  const mapping = hash('user.more.email');
+  const outcome = map(mapping, fields);
+  expect(stringifyJson(outcome)).toContain('user.more is text of JSON');
+  const corrected = map({ ...mapping, types: { 'user.more': 'json' } }, fields);
+  expect(corrected.kind).toBe('mapped');
+  expect(stringifyJson(corrected)).not.toContain(SECRET);
+});
+
+it('a plan shows no such text', () => {
+  const hide = (mapping: object) =>
+    createHideHashed(jsonlOptions.parse({ mapping: { ...BASE, ...mapping } }).mapping);
+  const record = { user: TEXT, owner: TEXT, plan: 'free' };
+  expect(hide(hash('user.email', 'owner.email'))?.(record)).toEqual({
+    user: '(hashed)',
+    owner: '(hashed)',
+    plan: 'free',
+  });
+  const spread = hide({ spreadColumns: ['props'], ...hash('mail.x') });
+  expect(spread?.({ props: { mail: MAIL } })).toEqual({ props: '(hashed)' });
 });
