@@ -12,7 +12,8 @@ import type { SentBefore } from '../state/rejects/sent-before.ts';
 import type { RejectedSoFar, Segment } from './advance.ts';
 import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
-import { leaveOut, mapRecord } from './map-record.ts';
+import { leaveOut } from './leave-out.ts';
+import { mapRecord } from './map-record.ts';
 import type { Outcomes } from './outcomes.ts';
 import {
   findWithheld,

@@ -7,7 +7,8 @@ import { toContent, toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
 import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { type EventWriter, HASH_WORDS } from './event-writer.ts';
-import { mapRecord, shareUuids } from './map-record.ts';
+import { shareUuids } from './leave-out.ts';
+import { mapRecord } from './map-record.ts';
 
 /** Keys of the events of a part, and their UTC days. */
 export interface PartKeys {

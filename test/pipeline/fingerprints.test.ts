@@ -9,7 +9,7 @@ import { TextBuffer } from '../../src/lib/text-buffer.ts';
 import { EventWriter } from '../../src/pipeline/event-writer.ts';
 import { Fingerprints } from '../../src/pipeline/fingerprints.ts';
 import { Outcomes } from '../../src/pipeline/outcomes.ts';
-import { planRepeatRanges } from '../../src/pipeline/plan-repeats.ts';
+import { planRepeatRanges } from '../../src/pipeline/repeats/plan-repeats.ts';
 import {
   FINGERPRINT_BYTES,
   FINGERPRINT_WORDS,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapInOrder } from '../../lib/async/ordered-concurrency.ts';
-import type { FoldedRecord } from '../../pipeline/decide-repeats.ts';
-import { RepeatFold } from '../../pipeline/fold-repeats.ts';
-import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
-import { RepeatsTally } from '../../pipeline/repeats-tally.ts';
+import type { FoldedRecord } from '../../pipeline/repeats/decide-repeats.ts';
+import { RepeatFold } from '../../pipeline/repeats/fold-repeats.ts';
+import { planRepeatRanges } from '../../pipeline/repeats/plan-repeats.ts';
+import { RepeatsTally } from '../../pipeline/repeats/repeats-tally.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
 import { type FingerprintRange, readFingerprints } from '../../state/fingerprints.ts';
 import { layout } from '../../state/keys/migration.ts';

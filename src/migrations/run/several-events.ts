@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import type { RepeatsTally } from '../../pipeline/repeats-tally.ts';
+import type { RepeatsTally } from '../../pipeline/repeats/repeats-tally.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
 import {
   FINGERPRINT_WORDS,

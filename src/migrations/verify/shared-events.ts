@@ -1,7 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
-import type { FoldedRecord } from '../../pipeline/decide-repeats.ts';
-import { RepeatFold } from '../../pipeline/fold-repeats.ts';
-import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
+import type { FoldedRecord } from '../../pipeline/repeats/decide-repeats.ts';
+import { RepeatFold } from '../../pipeline/repeats/fold-repeats.ts';
+import { planRepeatRanges } from '../../pipeline/repeats/plan-repeats.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
 import {
   FINGERPRINT_WORDS,

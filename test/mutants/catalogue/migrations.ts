@@ -423,7 +423,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RJ23',
     what: 'of a record refused in part, what was refused is sent once more under an id of its own',
-    file: 'src/pipeline/map-record.ts',
+    file: 'src/pipeline/leave-out.ts',
     edits: [[' && (!only || of.some((key) => only.has(key)))', '']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
@@ -443,7 +443,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
     id: 'RJ26',
     what: 'what one sender rejects stays nowhere, though another one counts it as delivered',
-    file: 'src/pipeline/decide-repeats.ts',
+    file: 'src/pipeline/repeats/decide-repeats.ts',
     edits: [['!rejecting.has(rows.getSender(one))', 'rejecting.size === 0']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },

@@ -35,7 +35,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'HEARD-11',
     what: 'a record that was sent before hides all but one of its users',
-    file: 'src/pipeline/map-record.ts',
+    file: 'src/pipeline/leave-out.ts',
     edits: [['const { events: _, ...said }', 'const { events: _, otherUserIds: __, ...said }']],
     tests: ['test/pipeline/sent-before.test.ts'],
   },
@@ -214,14 +214,14 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'RP2',
     what: 'which of different records stays depends on the order of files',
-    file: 'src/pipeline/decide-repeats.ts',
+    file: 'src/pipeline/repeats/decide-repeats.ts',
     edits: [['all.sort((a, b) => rows.compareContents(a, b) || a - b);', 'all.sort((a, b) => a - b);']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
     id: 'RP3',
     what: 'the record that stays is not kept for a replay',
-    file: 'src/pipeline/decide-repeats.ts',
+    file: 'src/pipeline/repeats/decide-repeats.ts',
     edits: [['for (const row of staying) onStays(', 'for (const row of staying.slice(0, 0)) onStays(']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
@@ -429,7 +429,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'XR12',
     what: 'equal items of one record with one id come twice out of a replay',
-    file: 'src/pipeline/map-record.ts',
+    file: 'src/pipeline/leave-out.ts',
     edits: [['hasOwnIds ? leaveOutEqual(all) : all;', 'all;']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },

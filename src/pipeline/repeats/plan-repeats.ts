@@ -1,5 +1,5 @@
-import type { FingerprintIndex } from '../contract/progress.ts';
-import { FINGERPRINT_BUCKETS, type FingerprintRange } from '../state/fingerprints.ts';
+import type { FingerprintIndex } from '../../contract/progress.ts';
+import { FINGERPRINT_BUCKETS, type FingerprintRange } from '../../state/fingerprints.ts';
 
 /** Fingerprints that are folded at once: some 40 MB. */
 const RANGE_ROWS = 1_000_000;

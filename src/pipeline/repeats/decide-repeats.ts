@@ -1,4 +1,4 @@
-import { OF_EVENT, OF_WHOLE, type RowKind } from '../state/fingerprints.ts';
+import { OF_EVENT, OF_WHOLE, type RowKind } from '../../state/fingerprints.ts';
 
 /** A record by its part (number in the order of `add`) and its own number; and what it is counted under. */
 export interface FoldedRecord {

@@ -7,7 +7,7 @@ import {
   OF_WHOLE,
   toEventKey,
   unpackRecord,
-} from '../state/fingerprints.ts';
+} from '../../state/fingerprints.ts';
 import { decideKey, type FoldedRecord, type FoldVisitor, type Rows } from './decide-repeats.ts';
 
 const FIRST_ROWS = 16 * 1024;

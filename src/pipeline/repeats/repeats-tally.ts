@@ -1,5 +1,5 @@
-import type { RejectSegment } from '../contract/progress.ts';
-import { type Correction, countRepeatedEvents, type Repeats } from '../state/repeats.ts';
+import type { RejectSegment } from '../../contract/progress.ts';
+import { type Correction, countRepeatedEvents, type Repeats } from '../../state/repeats.ts';
 import type { KeyEvents } from './decide-repeats.ts';
 
 type Kind = keyof Correction;

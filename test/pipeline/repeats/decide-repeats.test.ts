@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decideKey, type Rows } from '../../src/pipeline/decide-repeats.ts';
-import { OF_ONE } from '../../src/state/fingerprints.ts';
+import { decideKey, type Rows } from '../../../src/pipeline/repeats/decide-repeats.ts';
+import { OF_ONE } from '../../../src/state/fingerprints.ts';
 
 interface Row {
   readonly content: number;
