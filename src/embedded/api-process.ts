@@ -88,7 +88,8 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
     if (waitingFor !== undefined) {
       options.log.warn({ reason: waitingFor }, 'the database of the bundled API is away: it waits for it');
     }
-    return { pid: child.pid, exited: child.exited, stop: child.stop, url, port };
+    const { pid, exited, stop, abandon } = child;
+    return { pid, exited, stop, abandon, url, port };
   } catch (error) {
     await child.stop();
     throw error;

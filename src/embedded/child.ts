@@ -18,6 +18,8 @@ export interface Child {
   readonly exited: Promise<Exit>;
   /** SIGTERM, then SIGKILL when it has not ended within the timeout. Resolves when it has ended. */
   readonly stop: () => Promise<void>;
+  /** SIGKILL, for a folder that another process has by now: nothing is written or removed there any more. */
+  readonly abandon: () => void;
 }
 
 export interface ChildPlan {
@@ -43,9 +45,10 @@ export async function startChild(plan: ChildPlan): Promise<Child & { readonly pr
   // last, and not the Redis that it saves to.
   const child = spawn(plan.command, plan.args, { stdio: [...stdio], detached: true });
   closeSync(log);
+  let isAbandoned = false;
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
-      rmSync(plan.pidFile, { force: true });
+      if (!isAbandoned) rmSync(plan.pidFile, { force: true });
       resolve({ code, signal });
     });
   });
@@ -60,7 +63,11 @@ export async function startChild(plan: ChildPlan): Promise<Child & { readonly pr
     await exited;
     clearTimeout(timer);
   };
-  return { pid, process: child, exited, stop };
+  const abandon = () => {
+    isAbandoned = true;
+    child.kill('SIGKILL');
+  };
+  return { pid, process: child, exited, stop, abandon };
 }
 
 /**

@@ -108,7 +108,7 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
     if (code === 0 && existsSync(folder)) saveRun(runFile, { runId, inOrder: true });
   };
   options.log.debug({ pid: child.pid, port: address.port, folder }, 'redis started');
-  return { pid: child.pid, exited: child.exited, stop, url, address };
+  return { pid: child.pid, exited: child.exited, stop, abandon: child.abandon, url, address };
 }
 
 /** A budget that was not used during this many starts has no grants that still count. */

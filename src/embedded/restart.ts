@@ -21,6 +21,8 @@ export function planRestart(deathTimesMs: readonly number[], nowMs: number): Res
 export interface KeptChild {
   /** Stops the child permanently, and waits until it has ended. */
   stop(): Promise<void>;
+  /** As of a child, which is not started again. */
+  abandon(): void;
 }
 
 /** Starts the child again whenever it exits; `start` must start it at the same address. */
@@ -79,6 +81,10 @@ export function keepRunning(
       stopping.abort();
       await current.stop();
       await watched;
+    },
+    abandon() {
+      stopping.abort();
+      current.abandon();
     },
   };
 }

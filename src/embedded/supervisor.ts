@@ -152,7 +152,11 @@ async function runServices(options: SupervisorOptions, lock: DataDirLock): Promi
       children.push(keepRunning('API', first, again, failure.raise, log));
       api = { url: first.url, ...keys, queues: { user, password } };
     }
-    lock.onLost(failure.raise);
+    lock.onLost((error) => {
+      // Another process has opened the same files: these must not be written any more, not even to close them.
+      for (const child of children) child.abandon();
+      failure.raise(error);
+    });
     putServices(options.dataDir, { generation: lock.generation, redisUrl, ...(api ? { api } : {}) });
     let closing: Promise<void> | undefined;
     const close = () => {

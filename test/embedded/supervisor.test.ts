@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { isAlive } from '../../src/embedded/process-identity.ts';
@@ -65,6 +66,28 @@ test('close leaves nothing running and nothing published, and the folder free fo
   expect(readdirSync(dataDir).filter((name) => name.endsWith('.draft'))).toEqual([]);
   expect(await findRunningRedis(dataDir)).toBeUndefined();
   expect((await supervise(dataDir)).owner).toBe(true);
+});
+
+test('an owner that lost the folder writes nothing there any more', async () => {
+  const dataDir = createDataDir();
+  const supervisor = await supervise(dataDir);
+  const redis = readIdentity(join(dataDir, 'redis/redis.pid.json'));
+  const failed = new Promise<Error>((resolve) => supervisor.onFailure(resolve));
+  // As another container leaves it that took over meanwhile.
+  const next = { pid: 1, started: 'x', host: hostname(), pids: 'of another container' };
+  const files = ['owner.2.lock', 'services.json', 'redis/redis.pid.json', 'redis/last-run.json'];
+  const write = () => {
+    writeFileSync(join(dataDir, files[0] ?? ''), JSON.stringify({ kind: 'owned', owner: next }));
+    for (const name of files.slice(1)) writeFileSync(join(dataDir, name), JSON.stringify({ generation: 2 }));
+  };
+  const read = () => files.map((name) => readFileSync(join(dataDir, name), 'utf8'));
+  write();
+  const written = read();
+  rmSync(join(dataDir, 'owner.1.lock'));
+  expect((await failed).message).toMatch(/^Another process has taken the data folder/);
+  await waitUntilGone(redis);
+  await supervisor.close();
+  expect(read()).toEqual(written);
 });
 
 test('a second process attaches to the Redis of the first, and its end leaves the first alone', async () => {

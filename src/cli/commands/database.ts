@@ -29,19 +29,26 @@ export async function moveToServer(context: CommandContext, options: { to?: stri
   if (!hasEmbeddedDatabase(dataDir)) {
     throw new ConfigError(`There is no embedded database in ${folder}; BACKHAUL_DATA_DIR names its folder.`);
   }
-  const attempt = await acquireDataDirLock(dataDir);
+  const attempt = await acquireDataDirLock(dataDir, {
+    onUnseen: ({ pid }) =>
+      terminal.info(
+        `Process ${pid}, which has the data folder ${dataDir}, cannot be seen from here; waiting up to 15 s for a sign of life.`,
+      ),
+  });
   if (attempt.kind === 'held') {
     throw new ConfigError(
       `The data folder ${dataDir} is in use by process ${attempt.owner.pid}. Stop it (backhaul serve, a run or a worker), and move then.`,
     );
   }
   const stop = listenForStop(terminal, CONTINUE);
+  const lost = new AbortController();
+  attempt.lock.onLost((error) => lost.abort(error));
   try {
     const tables = await moveEmbedded({
       folder,
       databaseUrl,
       log: await openLog(),
-      signal: stop.signal,
+      signal: AbortSignal.any([stop.signal, lost.signal]),
       onBegin() {
         if (readDatabaseNote(dataDir)?.kind !== 'server') return;
         throw new ConfigError(

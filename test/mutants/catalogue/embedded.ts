@@ -81,4 +81,11 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     edits: [['      await assertRights(redis);\n', '']],
     tests: ['test/runtime/reach-redis.test.ts'],
   },
+  {
+    id: 'LF1',
+    what: 'an owner that lost the data folder ends its services as usual, which write to the files of the next one',
+    file: 'src/embedded/supervisor.ts',
+    edits: [['for (const child of children) child.abandon();', '']],
+    tests: ['test/embedded/supervisor.test.ts'],
+  },
 ];
