@@ -6,9 +6,11 @@ import type { Batch, Delivery } from '../../src/contract/delivery.ts';
 import type { PartMeta } from '../../src/contract/part.ts';
 import type { Checkpoint } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
+import { findFreeName } from '../../src/migrations/derived-name.ts';
 import { createManifestMap } from '../../src/migrations/manifest/create-maps.ts';
 import { createMigrationStamp } from '../../src/migrations/manifest/stamps.ts';
 import { loadPersons } from '../../src/migrations/persons/load-persons.ts';
+import { assertFolded } from '../../src/migrations/rejects/assert-folded.ts';
 import { createAttempt } from '../../src/migrations/rejects/attempts.ts';
 import { readRejectLines } from '../../src/migrations/rejects/rejects.ts';
 import { loadReplayed } from '../../src/migrations/rejects/replayed.ts';
@@ -80,7 +82,7 @@ export interface LightFamilyDeps {
  */
 export function createLightFamily({ staging, deliver, onImport, rangeRows }: LightFamilyDeps) {
   const { signal } = new AbortController();
-  const counters = { replays: new Map<string, number>(), reports: 0 };
+  let reports = 0;
   const checkpoints = createCheckpoints();
   const manifests = new Map<string, Manifest>();
   const keepsRejects = new Map<string, boolean>();
@@ -132,8 +134,8 @@ export function createLightFamily({ staging, deliver, onImport, rangeRows }: Lig
     const books = await loadBooks(staging, record, { willFold: true });
     const persons = await loadPersons(staging, record.name);
     const report = buildReport({ ...books, repeats, persons, failures: [], isOver: true });
-    counters.reports += 1;
-    await staging.put(layout(record.name).report(counters.reports, record.id), encodeDocument(report));
+    reports += 1;
+    await staging.put(layout(record.name).report(reports, record.id), encodeDocument(report));
     await saveControl(staging, record.name, { state: 'finished', reason: '', at: '' });
     return report;
   }
@@ -214,10 +216,10 @@ export function createLightFamily({ staging, deliver, onImport, rangeRows }: Lig
     async replay(of: string, stored: object, again = false, onBegin?: (name: string) => void) {
       const original = await loadMigration(staging, of);
       if (!original) throw new Error(`no migration ${of}`);
-      const number = (counters.replays.get(of) ?? 0) + 1;
-      const name = `${of}.replay-${number}`;
+      const name = await findFreeName(staging, of, 'replay');
       const manifest = parseStoredManifest({ ...stored, name }, 'here');
       const replayed = await loadReplayed(staging, original);
+      await assertFolded(staging, replayed.replays);
       async function* select() {
         for await (const line of readRejectLines(staging, of)) {
           const left = again ? line : replayed.leave(line);
@@ -226,7 +228,6 @@ export function createLightFamily({ staging, deliver, onImport, rangeRows }: Lig
       }
       const files = await stageRejects(staging, createAttempt(name), select());
       if (files.length === 0) return undefined;
-      counters.replays.set(of, number);
       onBegin?.(name);
       const { identity, sha256 } = manifestIdentity(manifest);
       const record: MigrationRecord = {

@@ -18,6 +18,7 @@ import { createRecord, StartedMeanwhileError } from '../prepare/create-record.ts
 import { preflight } from '../prepare/preflight.ts';
 import { toPrepared } from '../prepare/prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
+import { assertFolded } from './assert-folded.ts';
 import { assertHeeded } from './assert-heeded.ts';
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
@@ -76,6 +77,7 @@ export async function replayRejects(
   const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
   const attempt = createAttempt(manifest.name);
   const replayed = await loadReplayed(staging, original);
+  await assertFolded(staging, replayed.replays);
   const leave = (line: RejectLine) => (again ? line : replayed.leave(line));
   const rejects = selectRejects(staging, name, { reason, leave });
   const files = await stageRejects(staging, attempt, rejects).catch(async (error: unknown) => {

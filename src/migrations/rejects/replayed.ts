@@ -128,7 +128,8 @@ function markAll(
   for (const record of records) marks[record] = number;
 }
 
-async function listFinishedParts(staging: Staging, name: string): Promise<Set<string>> {
+/** Parts with a receipt. */
+export async function listFinishedParts(staging: Staging, name: string): Promise<Set<string>> {
   const parts = new Set<string>();
   for await (const { key } of staging.list(layout(name).receipts)) parts.add(parseReceiptKey(name, key));
   return parts;

@@ -7,8 +7,8 @@ import type { MigrationRecord } from '../../state/migrations.ts';
 import { toState } from '../lifecycle.ts';
 import { loadFamily } from '../rejects/family.ts';
 import { listSentParts, type SentPart } from '../run/other-senders.ts';
-import { findTaken } from '../run/taken-events.ts';
-import { listUncompared, type Uncompared } from './uncompared.ts';
+import { countApart, type Uncompared } from '../run/unfolded.ts';
+import { listUncompared } from './uncompared.ts';
 
 export interface CompareOptions {
   /** Whether anything of the migration can be replayed once it is removed. */
@@ -64,13 +64,10 @@ interface Compared {
 
 async function assertApart(
   staging: Staging,
-  { events, days }: Uncompared,
+  uncompared: Uncompared,
   { sender, delivered, removed }: Compared,
 ): Promise<void> {
-  const taken = await findTaken(staging, delivered, { keys: new Set(events.keys()), days });
-  let count = 0;
-  for (const [key, contents] of taken)
-    if ([...(events.get(key) ?? [])].some((content) => !contents.has(content))) count += 1;
+  const count = await countApart(staging, uncompared, delivered);
   if (count === 0) return;
   const { name, replays } = sender;
   const orReplay =

@@ -3,41 +3,21 @@ import type { PartMeta } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
 import { limitToStored } from '../../pipeline/limit-to-stored.ts';
-import {
-  type EncodedFingerprints,
-  FINGERPRINT_WORDS,
-  getKind,
-  getRecord,
-  OF_WHOLE,
-  readFingerprints,
-  toContent,
-  toEventKey,
-} from '../../state/fingerprints.ts';
-import { layout } from '../../state/keys/migration.ts';
+import type { EncodedFingerprints } from '../../state/fingerprints.ts';
 import { toPartsPrefix } from '../../state/keys/parts.ts';
 import { createIsOwnSlice, findLatest, type MigrationRecord } from '../../state/migrations.ts';
 import { listParts, loadPart } from '../../state/parts.ts';
-import { listReceipts } from '../../state/receipts.ts';
 import { listOrigins } from '../../state/rejects/origins.ts';
 import { loadSentBefore } from '../../state/rejects/sent-before.ts';
-import { createGeneration, loadRepeatsIfWhole } from '../../state/repeats.ts';
 import { type ImportMaps, openMaps } from '../manifest/open-maps.ts';
 import { loadStoredManifest } from '../manifest/stored-manifest.ts';
 import { listAncestors } from '../rejects/family.ts';
-import { loadReplayed } from '../rejects/replayed.ts';
+import { listFinishedParts, loadReplayed } from '../rejects/replayed.ts';
+import { listUnfolded, toUncompared, type Uncompared } from '../run/unfolded.ts';
 import { fingerprintPart } from './fingerprint-part.ts';
 
-/** Events of a part that may be at the destination and that were compared with nothing. */
-export interface Uncompared {
-  readonly part: string;
-  /** Contents by key. */
-  readonly events: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly days: ReadonlySet<string>;
-  /** Of a part without a receipt: all that it may have sent. */
-  readonly givenUp?: EncodedFingerprints;
-}
-
-const ALL_DAYS = { fromDay: '', toDay: '\uffff' };
+/** Of a part without a receipt `givenUp`, too: all that it may have sent. */
+export type MayHaveSent = Uncompared & { readonly givenUp?: EncodedFingerprints };
 
 /**
  * What a migration that ended early may have sent, as far as no fold has compared it with what others of its family have
@@ -49,22 +29,9 @@ export async function* listUncompared(
   staging: Staging,
   record: MigrationRecord,
   env: Environment,
-): AsyncGenerator<Uncompared> {
-  const finished = new Set<string>();
-  const indexes = [];
-  const generations = createGeneration();
-  for await (const receipt of listReceipts(staging, record.name)) {
-    generations.add(receipt);
-    finished.add(receipt.part);
-    if (receipt.fingerprints) indexes.push({ part: receipt.part, index: receipt.fingerprints });
-  }
-  const { name, rows } = generations.end();
-  const folded = await loadRepeatsIfWhole(staging, layout(record.name).repeatsResult(name), rows);
-  for (const { part, index } of folded ? [] : indexes) {
-    const found = await readFingerprints(staging, index, ALL_DAYS);
-    if (found) yield toUncompared(part, found.words, found.runs);
-  }
-
+): AsyncGenerator<MayHaveSent> {
+  yield* listUnfolded(staging, record.name);
+  const finished = await listFinishedParts(staging, record.name);
   const isOwn = createIsOwnSlice(record);
   let opened: Awaited<ReturnType<typeof openUnfinished>> | undefined;
   for await (const part of listParts(staging, toPartsPrefix(record))) {
@@ -77,22 +44,6 @@ export async function* listUncompared(
     const isLeft = await opened.createIsLeft(part);
     yield { ...toUncompared(part.id, words, givenUp.sections, isLeft), givenUp };
   }
-}
-
-function toUncompared(
-  part: string,
-  words: Int32Array,
-  days: readonly { readonly day: string }[],
-  isLeft: (record: number) => boolean = () => true,
-): Uncompared {
-  const events = new Map<string, Set<string>>();
-  for (let at = 0; at < words.length; at += FINGERPRINT_WORDS) {
-    const word = words[at + FINGERPRINT_WORDS - 1] as number;
-    if (getKind(word) === OF_WHOLE || !isLeft(getRecord(word))) continue;
-    const key = toEventKey(words, at);
-    events.set(key, (events.get(key) ?? new Set()).add(toContent(words, at)));
-  }
-  return { part, events, days: new Set(days.map(({ day }) => day)) };
 }
 
 /** For the parts that have no receipt. */

@@ -788,4 +788,11 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['unstagedFiles.every((file) => !known.has(file))', 'known.size > 0']],
     tests: ['test/migrations/damage.test.ts'],
   },
+  {
+    id: 'FC9',
+    what: 'a replay takes over from a cancelled one whose events were compared with nothing',
+    file: 'src/migrations/rejects/replay.ts',
+    edits: [['  await assertFolded(staging, replayed.replays);\n', '']],
+    tests: ['test/migrations/rejects/removed-original.test.ts'],
+  },
 ];

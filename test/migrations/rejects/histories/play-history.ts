@@ -151,6 +151,8 @@ export async function playHistory(
       problems.push(`${what}: days and names are not compared`);
   };
   const names = [NAME];
+  /** What each replay is of. */
+  const replayed = new Map<string, string>();
   const resume = async (name: string) => {
     const report = await untilCut(name, undefined, () => family.resume(name));
     if (report) await check(name, report);
@@ -162,12 +164,21 @@ export async function playHistory(
     const onBegin = (name: string) => {
       begun = name;
       names.push(name);
+      replayed.set(name, of);
       unfinished.add(name);
     };
     const run = async () =>
       (await family.replay(of, toManifest(isCorrected, hasOwnIds), again, onBegin))?.report;
-    const report = await untilCut('', at, run);
-    if (begun === '') return false;
+    let isAdvised = false;
+    const report = await untilCut('', at, run).catch(async (error: unknown) => {
+      const [, name] = /^migration "(.+?)" was cancelled before/.exec(getMessage(error)) ?? [];
+      if (name === undefined) throw error;
+      isAdvised = cancelled.delete(name);
+      unfinished.add(name);
+      await resume(name);
+      return undefined;
+    });
+    if (begun === '') return isAdvised;
     if (!report) return true;
     unfinished.delete(begun);
     await check(begun, report);
@@ -243,8 +254,7 @@ export async function playHistory(
   isRefusing = false;
   for (const name of [...unfinished]) await resume(name);
   // Taken over first, and then removed: what they rejected is replayed from there.
-  for (const name of cancelled)
-    if (name.lastIndexOf('.') > 0) await replay(name.slice(0, name.lastIndexOf('.')), true);
+  for (const name of cancelled) await replay(replayed.get(name) ?? NAME, true);
   for (const name of [...cancelled]) {
     const refused = await remove(name);
     if (refused !== '') problems.push(refused);
