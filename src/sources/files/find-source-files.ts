@@ -57,7 +57,7 @@ type LocalContext = Pick<SourceContext, 'baseDir' | 'wasThere' | 'onLeftOut'> & 
 /** What is listed may be gone when it is looked at, such as the folder that whoever writes an export works in. */
 const MOST_LISTINGS = 5;
 
-/** What vanishes meanwhile is not there. Listed anew, as it may have been moved; what is never found is an error. */
+/** What vanishes meanwhile is not there. It is listed once more, as it may have been moved; what is never found is an error. */
 async function findLocal(entry: string, context: LocalContext): Promise<Found> {
   for (let listings = 1; ; listings += 1) {
     try {

@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 5_000;
 const SILENT_AFTER_LOOKS = 4;
 const SILENT = `no answer for more than ${(LOOK_EVERY_MS * SILENT_AFTER_LOOKS) / 1_000} s`;
 
-/** Tells of a server that answers none of the requests to it. The requests are waited for as long as before. */
+/** Reports a server that answers none of the requests to it. The requests are waited for as long as before. */
 export interface Silence {
   /** While work is under way, an answer is awaited. */
   during<T>(doing: string, work: Promise<T>): Promise<T>;

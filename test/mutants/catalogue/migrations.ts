@@ -703,7 +703,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'XR6',
-    what: 'a removal that was begun goes on as one that keeps rejects, of which some are gone',
+    what: 'a removal that was begun continues as one that keeps rejects, of which some are gone',
     file: 'src/migrations/remove/remove-migration.ts',
     edits: [['if (keepRejects && control?.keepsRejects === false)', 'if (keepRejects && name.length === 0)']],
     tests: ['test/migrations/remove.test.ts'],
