@@ -5,13 +5,14 @@ import { layout } from '../../state/keys/migration.ts';
 import {
   findLedger,
   forgetLedger,
+  type KnownFacts,
   type Ledger,
   type LedgerAccess,
   listLedgersOf,
   loadKnownFacts,
   openLedger,
 } from '../../state/ledger/ledger.ts';
-import { clearStaging, listMigrations, loadMigration } from '../../state/migrations.ts';
+import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
@@ -100,20 +101,13 @@ export async function enterFacts(
     );
   }
   const print = await fingerprintFacts(staging, record);
-  const releasing = await listReleasing(staging, await listMigrations(staging));
   const knowing: string[] = [];
   for (const id of await listLedgersOf(staging, name)) {
     const known = await loadKnownFacts(staging, id, name);
     if (known?.facts !== print.facts) continue;
     await assertWhole(staging, { id }, name);
     knowing.push(id);
-    // Its turns go as well, by which this ledger would learn what was sent at another one since it was noted here.
-    if (known.state === 'sent') continue;
-    const elsewhere = toElsewhereMark(await listSentElsewhere(staging, { id }, record, releasing));
-    if (elsewhere === known.elsewhere) continue;
-    throw new ConfigError(
-      `persons of "${name}" were sent under another name or key of the project after another migration had taken them into account, so what is known there is behind. It is told when the next one runs with the same name or key as that one: run one, and remove "${name}" then; or remove it with --forget: then nothing is merged at that destination any more`,
-    );
+    if (known.state !== 'sent') await assertTold(staging, { id }, record, known);
   }
   const keepsLinks = await hasLinks(staging, name);
   if (knowing.length > 0 && !keepsLinks) return;
@@ -123,10 +117,30 @@ export async function enterFacts(
   const ledger = (await findLedger(staging, any)) ?? (await openLedger(staging, access));
   await whileHeld(ledger.id, async () => {
     await assertWhole(staging, ledger, name);
+    const releasing = await listReleasing(staging, await listMigrations(staging));
     const entering = { staging, ledger, releasing, now, signal, onMigration: () => {} };
     if (knowing.length === 0) await takeIn(record, print, entering);
     if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);
   });
+}
+
+/**
+ * Throws ConfigError where a ledger only noted a migration, and was not told what it sent at another one since: the turns
+ * that say so are removed with it.
+ */
+async function assertTold(
+  staging: Staging,
+  ledger: Pick<Ledger, 'id'>,
+  record: MigrationRecord,
+  known: KnownFacts,
+): Promise<void> {
+  const releasing = await listReleasing(staging, await listMigrations(staging));
+  const elsewhere = toElsewhereMark(await listSentElsewhere(staging, ledger, record, releasing));
+  if (elsewhere === known.elsewhere) return;
+  const { name } = record;
+  throw new ConfigError(
+    `persons of "${name}" were sent under another name or key of the project after another migration had taken them into account, so what is known there is behind. It is told when the next one runs with the same name or key as that one: run one, and remove "${name}" then; or remove it with --forget: then nothing is merged at that destination any more`,
+  );
 }
 
 /** Throws ConfigError while another migration is about to send the persons of this one: it needs the facts. */

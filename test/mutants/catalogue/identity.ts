@@ -544,12 +544,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'RL1',
     what: 'a migration is removed before another ledger of its project knows what it sent',
     file: 'src/migrations/persons/remove-facts.ts',
-    edits: [
-      [
-        'if (elsewhere === known.elsewhere) continue;',
-        'if (elsewhere !== undefined || !elsewhere) continue;',
-      ],
-    ],
+    edits: [["if (known.state !== 'sent') await assertTold(staging, { id }, record, known);", '']],
     tests: ['test/migrations/persons/two-ledgers.test.ts'],
   },
 ];
