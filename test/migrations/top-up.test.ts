@@ -62,10 +62,17 @@ describe('a new file in the source of a finished migration', () => {
       ...{ balanced: true, problems: [], counts: { read: 3 } },
       unfinished: { files: ['grown-late/b.json'] },
     });
+    expect(await loadStatus(lab.runtime, 'grown-late')).toMatchObject([
+      {
+        state: 'interrupted',
+        reason: expect.stringMatching(/^1 file is not staged.*backhaul resume grown-late$/),
+      },
+    ]);
     expect(await resumeMigration(lab.runtime, 'grown-late', importing())).toMatchObject({
       kind: 'finished',
       report: { counts: { read: 4 } },
     });
+    expect(await loadStatus(lab.runtime, 'grown-late')).toMatchObject([{ state: 'finished' }]);
   });
 
   it('needs a migration, and one that nobody has paused', async () => {

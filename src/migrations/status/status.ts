@@ -18,6 +18,7 @@ import { findWebhookTrouble } from '../notify/find-trouble.ts';
 import { hideQuoted } from '../rejects/hide-quoted.ts';
 import { loadStoredReport, type Report } from '../report/report.ts';
 import { loadLastVerification } from '../verify/kept.ts';
+import { countUnstaged } from './count-unstaged.ts';
 import { loadHistory } from './history.ts';
 import { toTerms } from './terms.ts';
 import { type Totals, TotalsBuilder, toOutcome } from './totals.ts';
@@ -67,7 +68,8 @@ export async function createMigrationReader(store: MigrationStore, name: string)
     const totals = await readTotals(); // before the note, which may know more
     const note = await loadProgressNote(staging, record);
     const webhook = await findWebhookTrouble(staging, name);
-    return { record, control, controlNumber: number, isLeased: leased, note, totals, webhook };
+    const unstaged = control?.state === 'finished' ? await countUnstaged(staging, record) : 0;
+    return { record, control, controlNumber: number, isLeased: leased, note, totals, webhook, unstaged };
   };
   return {
     readStatus: async () => toMigrationStatus(await readFacts(await look())),

@@ -26,6 +26,8 @@ export interface StatusFacts {
   readonly totals: Totals;
   /** Absent where the webhook knows the newest state, or was not to be told. */
   readonly webhook?: WebhookTrouble | undefined;
+  /** Files of a finished migration that no run has staged: a top-up has noted them. @default 0 */
+  readonly unstaged?: number;
 }
 
 /** What the list shows of a migration. */
@@ -128,8 +130,9 @@ export function toMigrationStatus({
   note,
   totals,
   webhook,
+  unstaged = 0,
 }: StatusFacts): MigrationStatus {
-  const state = toShownState(toState(record, control), isLeased);
+  const state = unstaged > 0 ? 'interrupted' : toShownState(toState(record, control), isLeased);
   // Workers may have finished parts after the producer's last note.
   const newest = note !== undefined && note.read > totals.counts.read ? note : undefined;
   const run = state === 'running' ? toRun(note) : undefined;
@@ -137,7 +140,7 @@ export function toMigrationStatus({
   return {
     migration: record.name,
     state,
-    reason: REASONS[state] ?? control?.reason ?? '',
+    reason: unstaged > 0 ? explainUnstaged(record.name, unstaged) : (REASONS[state] ?? control?.reason ?? ''),
     createdAt: record.createdAt,
     since: control?.at ?? record.createdAt,
     destination: record.destination,
@@ -171,6 +174,9 @@ const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
   removed: 'what it kept of its export is gone; its counts stay, and the report of its last run',
   unknown: 'Redis does not answer, or takes no writes, so nobody can say whether a process runs it',
 };
+
+const explainUnstaged = (name: string, files: number): string =>
+  `${files === 1 ? '1 file is' : `${groupDigits(files)} files are`} not staged: a top-up ended before it began with them, or what was staged of them is gone. Continue with: backhaul resume ${name}`;
 
 /** Of a migration that cannot be read, so that the others are shown all the same. */
 export const toDamagedStatus = (name: string, reason: string): MigrationStatus => ({

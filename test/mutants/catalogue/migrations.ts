@@ -782,6 +782,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/top-up.test.ts'],
   },
   {
+    id: 'ZE4',
+    what: 'a migration whose top-up was cut off before it began is shown as finished',
+    file: 'src/migrations/status/status.ts',
+    edits: [["control?.state === 'finished' ? await countUnstaged(staging, record) : 0", '0']],
+    tests: ['test/migrations/top-up.test.ts'],
+  },
+  {
     id: 'YM6',
     what: 'a file that was staged and is lost is taken for one that was never begun',
     file: 'src/migrations/report.ts',
