@@ -17,6 +17,7 @@ import { wideRows } from './migrations/0013-wide-rows.ts';
 import { projectCalendars } from './migrations/0014-project-calendars.ts';
 import { actions } from './migrations/0015-actions.ts';
 import { workerStatements } from './migrations/0016-worker-statements.ts';
+import { arrivals } from './migrations/0017-arrivals.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   projectCalendars,
   actions,
   workerStatements,
+  arrivals,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

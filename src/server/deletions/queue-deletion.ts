@@ -15,8 +15,7 @@ export interface WantedDeletion {
  * lock of the project.
  *
  * The scope is fixed here: the events of these ids whose `received_at` is not later than the row's
- * `created_at`. Ingestion writes the former and this the latter, both under the lock of the project, so that
- * their order is the order of the transactions, also where the clock is set back meanwhile (`toTimeAfterOpen`). Later owners of the ids do not matter:
+ * `covers_until`, which are those that are stored by now (arrivals.ts). Later owners of the ids do not matter:
  *
  * - Ids that were merged into the person are among its ids. Their events are deleted, whichever person they
  *   were stored for.

@@ -1,6 +1,7 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { runSql, type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
+import { toCoverAll } from './arrivals.ts';
 import type { WantedDeletion } from './queue-deletion.ts';
 
 /** `queued` until a run takes it up, `started` until nothing is left of its events, then `verified`. */
@@ -23,21 +24,11 @@ export interface StoredDeletion {
 export async function insertDeletion(tx: Queryable, wanted: WantedDeletion): Promise<void> {
   await runSql(
     tx,
-    sql`insert into deletions (project_id, person_uuid, distinct_ids, created_by, created_at)
+    sql`insert into deletions (project_id, person_uuid, distinct_ids, created_by, covers_until)
       values (${wanted.projectId}, ${wanted.personUuid}, ${wanted.distinctIds}::text[], ${wanted.userId},
-        ${toTimeAfterOpen(wanted.projectId)})`,
+        ${toCoverAll(wanted.projectId)})`,
   );
 }
-
-/**
- * Now, or a millisecond after the newest deletion of the project that is not verified, where the clock was set back
- * behind it: the time of what comes after that deletion, which is a later one or an event.
- */
-export const toTimeAfterOpen = (projectId: number): Sql =>
-  sql`greatest(clock_timestamp(), (
-    select created_at + interval '1 millisecond' from deletions
-    where project_id = ${projectId} and verified_at is null
-    order by id desc limit 1))`;
 
 export async function sleep(tx: Queryable, ms: number): Promise<void> {
   await runSql(tx, sql`select pg_sleep(${ms}::double precision / 1000)`);
@@ -132,6 +123,10 @@ export interface IdWithEvents {
   readonly events: number;
 }
 
+/** Null once it is verified: what another run of it still does must not reach events that came later. */
+const coveredBy = ({ id }: OpenDeletion): Sql =>
+  sql`(select covers_until from deletions where id = ${id} and verified_at is null)`;
+
 /** Those of the ids that still have events to delete. One look into the index for each. */
 export function findIdsWithEvents(
   db: Queryable,
@@ -145,7 +140,7 @@ export function findIdsWithEvents(
       cross join lateral (
         select count(*) as events from (
           select from events e where e.project_id = ${deletion.projectId} and e.distinct_id = who.id
-            and e.received_at <= (select created_at from deletions where id = ${deletion.id})
+            and e.received_at <= ${coveredBy(deletion)}
           limit ${limit}::integer
         ) as seen
       ) as found
@@ -191,7 +186,7 @@ export function deleteBatch(
               select e.ctid from events e
               where e.project_id = ${deletion.projectId} and e.distinct_id = who.id
                 and e.timestamp >= ${from}::timestamptz
-                and e.received_at <= (select created_at from deletions where id = ${deletion.id})
+                and e.received_at <= ${coveredBy(deletion)}
               order by e.timestamp limit ${limit}::integer
             ) as found))
           returning timestamp
@@ -241,11 +236,11 @@ export async function deleteDoomed(
           where e.project_id = ${projectId} and e.uuid = sent.uuid offset 0
         ) as found
         join (
-          select d.id, d.created_at, who.id as distinct_id
+          select d.id, d.covers_until, who.id as distinct_id
           from deletions d cross join unnest(d.distinct_ids) as who (id)
           where d.project_id = ${projectId} and d.verified_at is null
         ) as waiting
-          on waiting.distinct_id = found.distinct_id and found.received_at <= waiting.created_at
+          on waiting.distinct_id = found.distinct_id and found.received_at <= waiting.covers_until
         group by found.ctid
       ), gone as (
         delete from events where ctid = any (array(select place from doomed)) returning ctid as place

@@ -315,15 +315,41 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     id: 'YO6',
     what: 'an event that is stored after the clock was set back goes with a deletion that was queued before it',
-    file: 'src/server/capture/ingest/event-store.ts',
-    edits: [['${toTimeAfterOpen(projectId)}', 'clock_timestamp()']],
+    file: 'src/server/deletions/arrivals.ts',
+    edits: [['(select ${now(projectId)})', '(select clock_timestamp())']],
     tests: ['test/server/deletions/queue-deletion.test.ts'],
   },
   {
     id: 'YO7',
-    what: 'a deletion that is queued after the clock was set back leaves events that another one had before it',
-    file: 'src/server/deletions/store.ts',
-    edits: [['${toTimeAfterOpen(wanted.projectId)})`', 'clock_timestamp())`']],
+    what: 'a deletion that is queued after the clock was set back is drawn before another one',
+    file: 'src/server/deletions/arrivals.ts',
+    edits: [['greatest(${now(projectId)}, (select', 'greatest(clock_timestamp(), (select']],
     tests: ['test/server/deletions/queue-deletion.test.ts'],
+  },
+  {
+    id: 'ZE1',
+    what: 'a deletion that is queued after the clock was set back leaves events that came in before',
+    file: 'src/server/deletions/arrivals.ts',
+    edits: [
+      [
+        'greatest(${now(projectId)}, (select received_until from arrivals where project_id = ${projectId}))',
+        '${now(projectId)}',
+      ],
+    ],
+    tests: ['test/server/deletions/queue-deletion.test.ts'],
+  },
+  {
+    id: 'ZE2',
+    what: 'events may have come in later than the project notes',
+    file: 'src/server/deletions/arrivals.ts',
+    edits: [['and received_until >= at)', ')']],
+    tests: ['test/server/deletions/queue-deletion.test.ts'],
+  },
+  {
+    id: 'ZE3',
+    what: 'a run of a deletion that another run has verified deletes events that came later',
+    file: 'src/server/deletions/store.ts',
+    edits: [[' and verified_at is null)`', ')`']],
+    tests: ['test/server/deletions/run-deletions.test.ts'],
   },
 ];

@@ -16,7 +16,7 @@ onEveryDatabase('queueing a deletion', (db) => {
       );
       await api.send(event(`after ${round}`));
       const rows = await db().query<{ event: string; goes: boolean }>(
-        `select e.event, e.received_at <= d.created_at as goes
+        `select e.event, e.received_at <= d.covers_until as goes
          from events e join deletions d on d.person_uuid = $1 where e.event like $2 order by e.event desc`,
         [personUuid, `% ${round}`],
       );
@@ -42,14 +42,14 @@ onEveryDatabase('queueing a deletion', (db) => {
     await queue();
     // What it would hold if the clock had been ahead until now.
     await db().query(
-      `update deletions set created_at = created_at + interval '1 hour' where person_uuid = $1`,
+      `update deletions set covers_until = covers_until + interval '1 hour' where person_uuid = $1`,
       deletions,
     );
     await api.send(event('between'));
     await queue();
     await api.send(event('behind'));
     const rows = await db().query(
-      `select e.event, array_agg(e.received_at <= d.created_at order by d.id) as goes
+      `select e.event, array_agg(e.received_at <= d.covers_until order by d.id) as goes
        from events e join deletions d on d.person_uuid = any ($1) where e.distinct_id = 'bob'
        group by e.event order by e.event`,
       [`{${deletions.join(',')}}`],
@@ -59,6 +59,86 @@ onEveryDatabase('queueing a deletion', (db) => {
       { event: 'behind', goes: [false, false] },
       { event: 'between', goes: [false, true] },
     ]);
+  });
+
+  it('draws that of a later deletion behind it, where no event came between them', async () => {
+    const api = await createTestApi(db());
+    const deletions = [randomUUID(), randomUUID()];
+    const queue = (personUuid: string) =>
+      db().transaction((tx) =>
+        queueDeletion(tx, { projectId: api.project.id, personUuid, distinctIds: ['pat'], userId: null }),
+      );
+    await queue(deletions[0] ?? '');
+    // What it would hold if the clock had been ahead until now.
+    await db().query(
+      `update deletions set covers_until = covers_until + interval '1 hour' where person_uuid = any ($1)`,
+      [`{${deletions.join(',')}}`],
+    );
+    await queue(deletions[1] ?? '');
+    await api.send({ event: 'behind', distinct_id: 'pat', properties: {} });
+    const rows = await db().query(
+      `select array_agg(e.received_at <= d.covers_until order by d.id) as goes from events e
+       join deletions d on d.person_uuid = any ($1) where e.distinct_id = 'pat'`,
+      [`{${deletions.join(',')}}`],
+    );
+    expect(rows).toEqual([{ goes: [false, false] }]);
+  });
+
+  it('draws it behind events that came in before the clock was set back', async () => {
+    const api = await createTestApi(db());
+    const event = (name: string) => ({ event: name, distinct_id: 'eve', properties: {} });
+    await api.send(event('before'));
+    // What they would hold if the clock had been ahead until now.
+    await db().query(
+      `update events set received_at = received_at + interval '1 hour' where project_id = $1`,
+      [api.project.id],
+    );
+    await db().query(
+      `update arrivals set received_until = received_until + interval '1 hour' where project_id = $1`,
+      [api.project.id],
+    );
+    const personUuid = randomUUID();
+    await db().transaction((tx) =>
+      queueDeletion(tx, { projectId: api.project.id, personUuid, distinctIds: ['eve'], userId: null }),
+    );
+    await api.send(event('behind'));
+    const rows = await db().query(
+      `select e.event, e.received_at <= d.covers_until as goes from events e
+       join deletions d on d.person_uuid = $1 where e.distinct_id = 'eve' order by e.event`,
+      [personUuid],
+    );
+    expect(rows).toEqual([
+      { event: 'before', goes: true },
+      { event: 'behind', goes: false },
+    ]);
+  });
+
+  it('knows until when events of a project have come in, and notes it once a second', async () => {
+    const api = await createTestApi(db());
+    const event = (name: string) => ({ event: name, distinct_id: 'kim', properties: {} });
+    const load = async () => {
+      const [row] = await db().query<{ until: string; isLater: boolean }>(
+        `select received_until::text as until, received_until >= (
+           select max(received_at) from events where project_id = $1) as "isLater"
+         from arrivals where project_id = $1`,
+        [api.project.id],
+      );
+      return row;
+    };
+    await api.send(event('first'));
+    const first = await load();
+    expect(first?.isLater).toBe(true);
+    // As a clock that never reaches it would leave it, and one that has passed it.
+    await db().query(`update arrivals set received_until = 'infinity' where project_id = $1`, [
+      api.project.id,
+    ]);
+    await api.send(event('second'));
+    expect(await load()).toEqual({ until: 'infinity', isLater: true });
+    await db().query(`update arrivals set received_until = '2020-01-01' where project_id = $1`, [
+      api.project.id,
+    ]);
+    await api.send(event('third'));
+    expect((await load())?.isLater).toBe(true);
   });
 
   it('keeps who asked, and every id as it is', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { type RunOptions, runDeletions } from '../../../src/server/deletions/run-deletions.ts';
+import { deleteBatch, findIdsWithEvents, loadNextOpen } from '../../../src/server/deletions/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onBothDatabases, silent } from '../../support/databases.ts';
 import { deletePersonWithEvents } from '../../support/deleted-person.ts';
@@ -67,6 +68,19 @@ onBothDatabases('running deletions', (db) => {
     expect(await deletion(uuid)).toEqual({ deleted: 2, verified: true, started: true, error: null });
     const elsewhere = await db().query('select event from events where project_id = $1', [other.project.id]);
     expect(elsewhere).toEqual([{ event: 'elsewhere' }]);
+  });
+
+  it('leaves what comes in once it is verified, also where another run of it is still under way', async () => {
+    await api.send(event('ada', 'a'));
+    const personUuid = await remove('ada');
+    const open = await loadNextOpen(db(), 0, [api.project.id]);
+    await run();
+    expect(await deletion(personUuid)).toMatchObject({ deleted: 1, verified: true });
+    await api.send(event('ada', 'later'));
+    if (open === undefined) throw new Error('no deletion was open');
+    expect(await findIdsWithEvents(db(), open, ['ada'], 10)).toEqual([]);
+    expect(await deleteBatch(db(), open, ['ada'], '-infinity', 10)).toEqual({ count: 0, newest: null });
+    expect(await left()).toEqual(['later']);
   });
 
   it('takes the events of merged ids along, those of the time before the merge too', async () => {

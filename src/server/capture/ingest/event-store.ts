@@ -1,8 +1,8 @@
 import { toJsonArray, toTextArray, toTimeArray, toUuidArray } from '../../database/binary-array.ts';
 import type { Queryable } from '../../database/db.ts';
 import { runSql, type Sql, sql } from '../../database/sql.ts';
+import { withArrival } from '../../deletions/arrivals.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
-import { toTimeAfterOpen } from '../../deletions/store.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { dropRows, type RowKey } from '../same-row.ts';
 import { selectStored } from './known-store.ts';
@@ -34,11 +34,17 @@ export interface EventToSave {
   readonly marks: ReadonlyMap<string, string> | undefined;
 }
 
-export function insertEvents(projectId: number, rows: readonly EventToSave[]): Sql {
+/** An insert, and what its statement begins with. */
+export interface InsertSql {
+  readonly withs: Sql;
+  readonly insert: Sql;
+}
+
+export function insertEvents(projectId: number, rows: readonly EventToSave[]): InsertSql {
   const events = rows.map(({ event }) => event);
-  return sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties, received_at)
+  const insert = sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties, received_at)
     select ${projectId}, t.uuid, t.event, t.distinct_id, t.person_id, t.timestamp, t.properties,
-      ${toTimeAfterOpen(projectId)}
+      (select at from arrival)
     from unnest(
       ${toUuidArray(events.map(({ uuid }) => uuid))}::uuid[],
       ${toTextArray(events.map(({ event }) => event))}::text[],
@@ -47,6 +53,7 @@ export function insertEvents(projectId: number, rows: readonly EventToSave[]): S
       ${toTimeArray(events.map(({ timestamp }) => timestamp))}::timestamptz[],
       ${toJsonArray(rows.map(addMarks))}::jsonb[]
     ) as t (uuid, event, distinct_id, person_id, timestamp, properties)`;
+  return { withs: withArrival(projectId), insert };
 }
 
 /** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */

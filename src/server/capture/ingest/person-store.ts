@@ -8,10 +8,11 @@ import {
 } from '../../database/binary-array.ts';
 import type { Queryable } from '../../database/db.ts';
 import { runSql, type Sql, sql } from '../../database/sql.ts';
+import type { InsertSql } from './event-store.ts';
 import type { PersonsPlan, PersonToSave } from './plan-persons.ts';
 
 /**
- * Writes the plan for persons, and runs `insert` in the same statement, as a statement costs a small batch more
+ * Writes the plan for persons, and inserts the events in the same statement, as a statement costs a small batch more
  * than its rows do. Persons who end go when their ids, memberships of cohorts and identifiers of flags have
  * moved. Rows are found by their primary key alone: a join over the project would read all of its persons
  * wherever the planner has no statistics yet.
@@ -21,9 +22,9 @@ export async function savePersons(
   projectId: number,
   plan: PersonsPlan,
   known: ReadonlyMap<string, number>,
-  insert: Sql,
+  events: InsertSql,
 ): Promise<void> {
-  const created = await saveDrafts(tx, projectId, plan, known, insert);
+  const created = await saveDrafts(tx, projectId, plan, known, events);
   await mergePersons(tx, plan.merged, new Map([...known, ...created]));
 }
 
@@ -33,15 +34,15 @@ async function saveDrafts(
   projectId: number,
   { created, updated, added }: PersonsPlan,
   known: ReadonlyMap<string, number>,
-  insert: Sql,
+  { withs, insert }: InsertSql,
 ): Promise<[string, number][]> {
   if (created.length === 0 && updated.length === 0 && added.length === 0) {
-    await runSql(tx, insert);
+    await runSql(tx, sql`with ${withs} ${insert}`);
     return [];
   }
   const rows = await runSql<{ id: number; uuid: string }>(
     tx,
-    sql`with created as (${insertPersons(projectId, created)}),
+    sql`with ${withs}, created as (${insertPersons(projectId, created)}),
       linked as (${linkIds(projectId, added, known)}),
       updated as (${updatePersons(updated, known)}),
       inserted as (${insert})
