@@ -26,11 +26,14 @@ export async function openStore(
 const findEmbeddedRedis = async (dataDir: string) =>
   (await import('../embedded/supervisor.ts')).findRunningRedis(dataDir);
 
-/** For commands that need neither Redis nor a migration. */
-export const createPlanContext = (settings: Settings): PlanContext => ({
+/** For commands that need neither Redis nor a migration. `onTrouble`: see S3Options. */
+export const createPlanContext = (
+  settings: Settings,
+  onTrouble?: (trouble: string | undefined) => void,
+): PlanContext => ({
   now: () => new Date(),
-  openStaging: () => openStaging(settings),
-  openSourceBucket: createBucketOpener(settings),
+  openStaging: () => openStaging(settings, onTrouble),
+  openSourceBucket: createBucketOpener(settings, onTrouble && (() => onTrouble)),
 });
 
 /** Whom the settings have told; undefined: nobody. */

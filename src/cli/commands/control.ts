@@ -2,10 +2,10 @@ import { ConfigError } from '../../lib/errors.ts';
 import { type ControlResult, cancelMigration, pauseMigration } from '../../migrations/control.ts';
 import type { MigrationStore } from '../../migrations/migration-runtime.ts';
 import { keepTelling } from '../../migrations/notify/keep-telling.ts';
-import { openStore } from '../../runtime/open-store.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openStoreOf } from '../storage.ts';
 
 const REASON = 'asked for on the command line';
 
@@ -19,12 +19,12 @@ export const cancel = async (context: CommandContext, name: string): Promise<Exi
 
 /** Where no process runs the migration, this one tells the webhook. */
 async function telling<T>(
-  { settings, openLog }: CommandContext,
+  context: CommandContext,
   name: string,
   act: (store: MigrationStore) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(settings);
-  const kept = await keepTelling({ ...store, log: await openLog() }, name);
+  const store = await openStoreOf(context);
+  const kept = await keepTelling({ ...store, log: await context.openLog() }, name);
   try {
     return await act(store);
   } finally {

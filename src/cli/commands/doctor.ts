@@ -1,9 +1,9 @@
 import { runsBundledApi } from '../../embedded/supervisor.ts';
 import { checkMigration } from '../../migrations/doctor.ts';
 import { createMachineChecks } from '../../runtime/check-machine.ts';
-import { createPlanContext } from '../../runtime/open-store.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { createPlanContextOf } from '../storage.ts';
 
 /** `backhaul doctor [manifest]`: everything a run needs, checked one by one. */
 export async function doctor(
@@ -13,7 +13,7 @@ export async function doctor(
 ): Promise<ExitCode> {
   const result = await checkMigration(
     {
-      ...createPlanContext(settings),
+      ...createPlanContextOf({ settings, terminal }),
       env,
       machine: createMachineChecks(settings),
       isBundledRunning: async () => settings.apiUrl !== undefined || (await runsBundledApi(settings.dataDir)),

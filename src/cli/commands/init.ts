@@ -1,11 +1,11 @@
 import { relative } from 'node:path';
 import { initManifest } from '../../migrations/init/init.ts';
 import { counted } from '../../migrations/plan/format-text.ts';
-import { createPlanContext } from '../../runtime/open-store.ts';
 import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { number } from '../render/render-status.ts';
+import { createPlanContextOf } from '../storage.ts';
 
 /** `backhaul init <data>`: looks at an export, and writes a manifest for it. Asks nothing. */
 export async function init(
@@ -14,7 +14,7 @@ export async function init(
   { out }: { readonly out?: string },
 ): Promise<ExitCode> {
   const cwd = process.cwd();
-  const result = await initManifest(createPlanContext(context.settings), { from, out, cwd });
+  const result = await initManifest(createPlanContextOf(context), { from, out, cwd });
   const { seen, path, sample, example } = result;
   const shown = relative(cwd, path) || path;
   context.terminal.data(result, () =>

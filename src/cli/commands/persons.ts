@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { findHeld, type HeldSelection, sendHeldPersons } from '../../migrations/persons/send-held.ts';
-import { openStaging } from '../../runtime/open-staging.ts';
 import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { orStopped, showRun } from '../show-run.ts';
+import { openStagingOf } from '../storage.ts';
 import { withRuntime } from '../with-runtime.ts';
 import type { RunCommandOptions } from './run.ts';
 
@@ -16,10 +16,10 @@ export async function send(
   what: readonly string[],
   { produceOnly }: RunCommandOptions,
 ): Promise<ExitCode> {
-  const { terminal, settings } = context;
+  const { terminal } = context;
   const again = commandLine(context, `persons send ${what.map(quoted).join(' ')}`);
   const selection = await readSelection(context, what);
-  const held = await orStopped(again, async () => findHeld(await openStaging(settings), selection));
+  const held = await orStopped(again, async () => findHeld(await openStagingOf(context), selection));
   if (!held) {
     terminal.info(`No migration holds persons for ${what.join(' ')} (any more): there is nothing to send.`);
     return EXIT.done;

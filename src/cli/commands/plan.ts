@@ -1,7 +1,6 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { planMigration } from '../../migrations/plan.ts';
-import { createPlanContext } from '../../runtime/open-store.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import type { PlanPage } from '../render/plan-page/render-plan-page.ts';
@@ -9,6 +8,7 @@ import { renderPlan } from '../render/render-plan.ts';
 import { renderReport } from '../render/render-report.ts';
 import { number } from '../render/render-status.ts';
 import { createStopSignal } from '../stop-signal.ts';
+import { createPlanContextOf } from '../storage.ts';
 import { parsePagePath, writePage } from '../write-page.ts';
 
 /** `backhaul plan`: what a run would do; sends nothing. Exit 3 for too many rejects, 4 when the run would be refused. */
@@ -17,7 +17,7 @@ export async function plan(
   path: string,
   options: { full?: boolean; sample: string; html?: string },
 ): Promise<ExitCode> {
-  const { settings, terminal } = context;
+  const { terminal } = context;
   const recordsPerFile = Number(options.sample);
   if (!Number.isInteger(recordsPerFile) || recordsPerFile < 1) {
     throw new ConfigError(`--sample takes a whole number above 0, not "${options.sample}"`);
@@ -33,7 +33,7 @@ export async function plan(
       terminal.status(() => `plan --full  ${number(read)} records read, nothing sent`),
   };
   try {
-    const result = await planMigration(createPlanContext(settings), loaded, {
+    const result = await planMigration(createPlanContextOf(context), loaded, {
       recordsPerFile,
       full: options.full ? full : undefined,
     });

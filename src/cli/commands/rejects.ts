@@ -3,19 +3,18 @@ import { ConfigError } from '../../lib/errors.ts';
 import { loadStoredManifest } from '../../migrations/manifest/stored-manifest.ts';
 import { listRejects, showRejects } from '../../migrations/rejects/rejects.ts';
 import { replayRejects } from '../../migrations/rejects/replay.ts';
-import { openStaging } from '../../runtime/open-staging.ts';
-import { openStore } from '../../runtime/open-store.ts';
 import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { renderReject } from '../render/render-reject.ts';
 import { renderNothingLeft, renderRejects } from '../render/render-rejects.ts';
 import { orStopped, showRun } from '../show-run.ts';
+import { openStagingOf, openStoreOf } from '../storage.ts';
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
 export async function list({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
-  const { reasons, replays } = await listRejects(await openStore(settings), name);
+  const { reasons, replays } = await listRejects(await openStoreOf({ settings, terminal }), name);
   terminal.data({ migration: name, rejects: reasons, replays }, () =>
     reasons.length === 0 ? `${name} has no rejects.` : renderRejects(reasons, replays),
   );
@@ -32,7 +31,7 @@ export async function show(
   if (!Number.isInteger(limit) || limit < 1) {
     throw new ConfigError(`--limit takes a whole number above 0, not "${options.limit}"`);
   }
-  const { more } = await showRejects(await openStore(settings), name, {
+  const { more } = await showRejects(await openStoreOf({ settings, terminal }), name, {
     reason: options.reason,
     limit,
     onReject: (line) =>
@@ -48,10 +47,10 @@ export async function replay(
   name: string,
   { manifest: path, reason, again: sentToo = false }: { manifest?: string; reason?: string; again?: boolean },
 ): Promise<ExitCode> {
-  const { terminal, settings, env } = context;
+  const { terminal, env } = context;
   const loaded = path
     ? await loadManifest(path, { env })
-    : await loadStoredManifest(await openStaging(settings), name);
+    : await loadStoredManifest(await openStagingOf(context), name);
   const again = commandLine(
     context,
     `rejects replay ${name}${path ? ` --manifest ${quoted(path)}` : ''}${reason ? ` --reason ${quoted(reason)}` : ''}${sentToo ? ' --again' : ''}`,

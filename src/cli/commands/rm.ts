@@ -4,10 +4,10 @@ import { findReplaysLeft } from '../../migrations/remove/find-replays-left.ts';
 import { removeMigration } from '../../migrations/remove/remove-migration.ts';
 import { sweepFinished } from '../../migrations/remove/sweep.ts';
 import { resolveLedger } from '../../migrations/resolve-destination.ts';
-import { openStore } from '../../runtime/open-store.ts';
 import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openStoreOf } from '../storage.ts';
 
 interface RmCommandOptions {
   readonly keepRejects?: boolean;
@@ -20,9 +20,9 @@ export async function rm(
   name: string,
   { keepRejects = false, forget = false }: RmCommandOptions,
 ): Promise<ExitCode> {
-  const { settings, terminal, env } = context;
+  const { terminal, env } = context;
   const options = { keepRejects, forget, resolveLedger: createResolver(context), env };
-  const store = await openStore(settings);
+  const store = await openStoreOf(context);
   // Before its record may go. A replay that is damaged keeps nothing else from being removed.
   const replays = await findReplaysLeft(store.staging, name, { forget }).catch(() => []);
   const { keptPlaces, isElsewhere, removedAt } = await removeMigration(store, name, options);
@@ -65,7 +65,7 @@ export async function sweep(context: CommandContext): Promise<void> {
   const log = await context.openLog();
   const options = { afterDays, resolveLedger: createResolver(context), env, log };
   try {
-    for (const name of await sweepFinished(await openStore(settings), options))
+    for (const name of await sweepFinished(await openStoreOf(context), options))
       terminal.info(`${name} finished more than ${afterDays} days ago and is removed; its report stays.`);
   } catch (error) {
     // The run has ended as it has, and the next one removes them.

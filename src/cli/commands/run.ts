@@ -1,13 +1,13 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { loadStoredManifest } from '../../migrations/manifest/stored-manifest.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../migrations/start.ts';
-import { openStaging } from '../../runtime/open-staging.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { commandLine, quoted, resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { renderTerms } from '../render/render-terms.ts';
 import { orStopped, showRun } from '../show-run.ts';
+import { openStagingOf } from '../storage.ts';
 import { withRuntime } from '../with-runtime.ts';
 import { sweep } from './rm.ts';
 
@@ -70,7 +70,7 @@ export async function resume(
 ): Promise<ExitCode> {
   const again = resumeCommand(context, name);
   const { manifest } = await orStopped(again, async () =>
-    loadStoredManifest(await openStaging(context.settings), name),
+    loadStoredManifest(await openStagingOf(context), name),
   );
   context.terminal.info(
     `Resuming ${name} with ${renderTerms(manifest)}. To change them: edit the manifest and run it.`,

@@ -1,13 +1,13 @@
 import { describeTrouble } from '../../migrations/notify/find-trouble.ts';
 import type { MigrationStatus, MigrationView, RunProgress } from '../../migrations/status/view.ts';
 import { loadStatus, loadView, watchStatus } from '../../migrations/status/watch.ts';
-import { openStore } from '../../runtime/open-store.ts';
 import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { bar, duration, number } from '../render/render-status.ts';
 import { renderWatch, renderWatchEnd } from '../render/render-watch.ts';
 import { listenForStop } from '../stop-signal.ts';
+import { openStoreOf } from '../storage.ts';
 import { OutputEndedError } from '../terminal.ts';
 
 /** `backhaul status [name]`: of one migration, or of all. */
@@ -16,10 +16,8 @@ export async function status(
   name: string | undefined,
   options: { watch?: boolean },
 ): Promise<ExitCode> {
-  const { settings, terminal } = context;
-  const store = await openStore(settings, (trouble) =>
-    terminal.info(trouble === undefined ? 'S3 answers again.' : `Waiting: ${trouble}`),
-  );
+  const { terminal } = context;
+  const store = await openStoreOf(context);
   const none = async () => {
     // With schedules come cron and time zones.
     const { listSchedules } = await import('../../migrations/schedule/schedules.ts');

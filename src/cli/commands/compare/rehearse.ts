@@ -12,11 +12,11 @@ import { writeSample } from '../../../migrations/rehearse/sample-source.ts';
 import { startMigration } from '../../../migrations/start.ts';
 import { keepVerification } from '../../../migrations/verify/kept.ts';
 import { verifyMigration } from '../../../migrations/verify/verify.ts';
-import { createPlanContext } from '../../../runtime/open-store.ts';
 import { commandLine, quoted } from '../../command-line.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../../exit-code.ts';
 import { showRun } from '../../show-run.ts';
+import { createPlanContextOf } from '../../storage.ts';
 import { withRuntime } from '../../with-runtime.ts';
 import { parsePagePath } from '../../write-page.ts';
 import { openBundled, showVerification } from './verify.ts';
@@ -75,7 +75,7 @@ async function prepare(
   recordsPerFile: number | undefined,
 ): Promise<ManifestAt> {
   if (recordsPerFile === undefined) return { manifest: toRehearsal(manifest), baseDir };
-  const slices = await findFiles(createPlanContext(settings), { manifest, baseDir });
+  const slices = await findFiles(createPlanContextOf({ settings, terminal }), { manifest, baseDir });
   const { files, records } = await writeSample(slices, folder, recordsPerFile);
   terminal.info(`Rehearsing with ${counted(records, 'record')} of ${counted(slices.length, 'file')}.`);
   return { manifest: toRehearsal(manifest, files), baseDir };

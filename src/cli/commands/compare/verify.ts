@@ -10,12 +10,12 @@ import { readCountsFile } from '../../../migrations/verify/counts-file.ts';
 import { keepVerification } from '../../../migrations/verify/kept.ts';
 import { type Verification, type VerifyOptions, verifyMigration } from '../../../migrations/verify/verify.ts';
 import { findBundledAt } from '../../../runtime/find-bundled-at.ts';
-import { openStore } from '../../../runtime/open-store.ts';
 import type { BundledApi } from '../../../runtime/runtime.ts';
 import { callApi } from '../../call-api.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
 import { renderComparison } from '../../render/comparison/render-comparison.ts';
+import { openStoreOf } from '../../storage.ts';
 import { withBundled } from '../../with-runtime.ts';
 import { parsePagePath, writePage } from '../../write-page.ts';
 
@@ -33,7 +33,7 @@ export async function verify(
   options: VerifyCommandOptions,
 ): Promise<ExitCode> {
   const pagePath = parsePagePath(options.html, 'comparison.html');
-  const store = await openStore(context.settings);
+  const store = await openStoreOf(context);
   const { manifest } = await loadStoredManifest(store.staging, name);
   const vendor = options.counts === undefined ? undefined : readCountsFile(options.counts);
   const compare = (openCounts: VerifyOptions['openCounts']) =>

@@ -10,10 +10,10 @@ import {
   type ScheduleBlock,
   setSchedule,
 } from '../../../migrations/schedule/schedules.ts';
-import { openStore } from '../../../runtime/open-store.ts';
 import { commandLine } from '../../command-line.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
+import { openStoreOf } from '../../storage.ts';
 
 export interface SetScheduleOptions {
   readonly cron?: string;
@@ -27,11 +27,11 @@ export async function set(
   path: string,
   options: SetScheduleOptions,
 ): Promise<ExitCode> {
-  const { settings, env, terminal } = context;
+  const { env, terminal } = context;
   // The process that runs it needs the key; this one does not.
   const loaded = await loadManifest(path, { env, needsKey: false });
   const terms = toTerms(loaded.manifest.schedule, options, path);
-  const store = await openStore(settings);
+  const store = await openStoreOf(context);
   // No run of it could begin.
   await assertNotRemoved(store.staging, loaded.manifest.name);
   await assertContinues({ ...store, env, bundled: undefined }, loaded.manifest);
@@ -93,7 +93,7 @@ async function change(
   act: typeof pauseSchedule,
   said: string,
 ): Promise<ExitCode> {
-  const { state, at } = await act(await openStore(settings), name);
+  const { state, at } = await act(await openStoreOf({ settings, terminal }), name);
   terminal.data({ migration: name, state, at }, () => `The schedule of ${name} ${said}`);
   return EXIT.done;
 }

@@ -2,7 +2,6 @@ import { parseStoredManifest } from '../../../../config/manifest/load-manifest.t
 import { ConfigError } from '../../../lib/errors.ts';
 import { runSchedule } from '../../../migrations/schedule/run-schedule.ts';
 import { requireSchedule } from '../../../migrations/schedule/schedules.ts';
-import { openStore } from '../../../runtime/open-store.ts';
 import { commandLine } from '../../command-line.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT, StoppedError } from '../../exit-code.ts';
@@ -10,12 +9,13 @@ import { describeRun } from '../../render/render-schedules.ts';
 import { renderStatus } from '../../render/render-status.ts';
 import { noteStop } from '../../show-run.ts';
 import { createStopSignal } from '../../stop-signal.ts';
+import { openStoreOf } from '../../storage.ts';
 import { withRuntime } from '../../with-runtime.ts';
 
 /** `backhaul schedule run <name>`: one run of it now, in this process. */
 export async function run(context: CommandContext, name: string): Promise<ExitCode> {
-  const { settings, terminal } = context;
-  const { staging } = await openStore(settings);
+  const { terminal } = context;
+  const { staging } = await openStoreOf(context);
   const { manifest } = await requireSchedule(staging, name);
   const api = parseStoredManifest(manifest, staging.location).destination === undefined;
   const again = commandLine(context, `schedule run ${name}`);

@@ -4,11 +4,11 @@ import { exportState } from '../../../migrations/move/export-state.ts';
 import { importState } from '../../../migrations/move/import-state.ts';
 import { takeBack } from '../../../migrations/move/take-back.ts';
 import { formatBytes, formatCount } from '../../../migrations/plan/format-text.ts';
-import { openStore } from '../../../runtime/open-store.ts';
 import { commandLine, quoted, resumeCommand } from '../../command-line.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
 import { listenForStop } from '../../stop-signal.ts';
+import { openStoreOf } from '../../storage.ts';
 import { withRuntime } from '../../with-runtime.ts';
 
 /** `backhaul state export <name...>`. Needs the Redis of the migrations, which has their latest checkpoints. */
@@ -52,7 +52,7 @@ export async function importFrom(context: CommandContext, file: string): Promise
   const stop = listenForStop(terminal, unfinished);
   let hasBegun = false;
   try {
-    const { migrations, ...sums } = await importState(await openStore(settings), file, {
+    const { migrations, ...sums } = await importState(await openStoreOf(context), file, {
       bundledKey: findProjectKey(settings.dataDir),
       signal: stop.signal,
       onBegin: () => {
@@ -80,8 +80,8 @@ export async function importFrom(context: CommandContext, file: string): Promise
 
 /** `backhaul state take-back <name>`. */
 export async function takeBackMoved(context: CommandContext, name: string): Promise<ExitCode> {
-  const { settings, terminal } = context;
-  const migrations = await takeBack(await openStore(settings), name);
+  const { terminal } = context;
+  const migrations = await takeBack(await openStoreOf(context), name);
   terminal.data({ takenBack: migrations }, () =>
     [
       `${migrations.join(', ')} can run here again. Import the file of the export nowhere any more.`,
