@@ -1,8 +1,8 @@
 import Bottleneck from 'bottleneck';
 import type { SendCondition, Standing } from '../contract/delivery.ts';
 import { raceAbort } from '../lib/async/abort.ts';
+import { explainCertificate } from '../lib/certificate.ts';
 import type { Budget, Permit } from './budget/budget.ts';
-import { explainCertificate } from './certificate.ts';
 import { type ClassifyOptions, classify, type Decision } from './classify.ts';
 import { describeBreak, type Sender } from './send.ts';
 import type { WaitingNote } from './waiting-note.ts';

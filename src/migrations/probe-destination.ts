@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { TargetEvent } from '../contract/event.ts';
-import { explainCertificate } from '../deliver/certificate.ts';
 import { classify, renderAnswer, type TargetResponse } from '../deliver/classify.ts';
 import type { DeliverOptions } from '../deliver/deliver.ts';
 import { renderEnvelope } from '../deliver/envelope.ts';
 import { compress, createSender, describeBreak } from '../deliver/send.ts';
+import { explainCertificate } from '../lib/certificate.ts';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
 
 const TIMEOUT_MS = 10_000;

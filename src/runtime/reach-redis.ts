@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { withTimeout } from '../lib/async/timeout.ts';
+import { explainCertificate } from '../lib/certificate.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import { classifyReply } from '../lib/redis/redis-reply.ts';
 
@@ -56,13 +57,16 @@ function describeAddress(url: string): string {
 }
 
 function explainFailure(error: unknown): string {
+  const certificate = explainCertificate(error, 'this Redis');
+  if (certificate !== undefined) return certificate;
   const message = getMessage(error);
   const { code } = error as NodeJS.ErrnoException;
   const own = 'where REDIS_URL is unset, Backhaul runs a Redis of its own';
   if (code === 'ECONNREFUSED')
     return `nothing listens there (connection refused). Start it, or correct REDIS_URL; ${own}`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `there is no host of that name (${code}). Correct REDIS_URL; ${own}`;
+  if (code === 'ENOTFOUND') return `there is no host of that name (${code}). Correct REDIS_URL; ${own}`;
+  if (code === 'EAI_AGAIN')
+    return `no name server answers for its name (${code}). Look at the network and the name servers of this machine, then run the command again; ${own}`;
   if (isRefusal(error))
     return `it refuses the user or the password (${message}). Correct them in REDIS_URL: redis://user:password@host:port`;
   return `${message}. Check the address in REDIS_URL, and whether it takes rediss:// (TLS)`;

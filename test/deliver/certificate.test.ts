@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
 import { createUnlimitedBudget } from '../../src/deliver/budget/budget.ts';
-import { explainCertificate } from '../../src/deliver/certificate.ts';
 import { createDeliver } from '../../src/deliver/deliver.ts';
 import { ConfigError, PausedError } from '../../src/lib/errors.ts';
 import { probeDestination } from '../../src/migrations/probe-destination.ts';
@@ -32,25 +31,4 @@ it('pauses at a certificate that is self-signed, at the first attempt, and says 
   const probing = probeDestination({ url, apiKey: 'phc_key' });
   await expect(probing).rejects.toThrow(ConfigError);
   await expect(probing).rejects.toThrow(/NODE_EXTRA_CA_CERTS/);
-});
-
-const withCode = (code: string, more: object = {}) => Object.assign(new Error('no'), { code, ...more });
-
-it.each([
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /no authority that Node\.js trusts/],
-  ['CERT_HAS_EXPIRED', /is not valid .* renew it/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /another host name/],
-])('explains %s, also where Node nests it', (code, text) => {
-  const nested = [
-    withCode(code),
-    new Error('fetch failed', { cause: withCode(code) }),
-    new AggregateError([withCode('ECONNREFUSED'), withCode(code)]),
-  ];
-  for (const error of nested) expect(explainCertificate(error, 'https://a')).toMatch(text);
-});
-
-it('leaves to the retries what may pass', () => {
-  for (const code of ['ECONNRESET', 'CERT_NOT_YET_VALID', 'EPROTO'])
-    expect(explainCertificate(withCode(code), 'https://a')).toBeUndefined();
-  expect(explainCertificate('no error', 'https://a')).toBeUndefined();
 });

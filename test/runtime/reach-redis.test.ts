@@ -7,6 +7,7 @@ import { assertRights } from '../../src/runtime/assert-rights.ts';
 import { reachRedis } from '../../src/runtime/reach-redis.ts';
 import { killAllBackhaul, startBackhaul } from '../support/backhaul-process.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { startSelfSigned } from '../support/self-signed.ts';
 import { createWorkplace, type Workplace } from '../support/workplace.ts';
 
 let redis: TestRedis;
@@ -54,6 +55,17 @@ describe('reaching Redis', () => {
     expect(await failure('redis://:secret@no-such-host.invalid:6379', 2_000)).toContain(
       'there is no host of that name',
     );
+  });
+
+  it('says what to do about a certificate that is not accepted', async () => {
+    const { url, stop } = await startSelfSigned();
+    try {
+      expect(await failure(url.replace('https://', 'rediss://:secret@'), 600)).toMatch(
+        /^Redis at localhost:\d+ cannot be used: the certificate of this Redis is of no authority .* set NODE_EXTRA_CA_CERTS/,
+      );
+    } finally {
+      await stop();
+    }
   });
 
   it('gives up when nothing is answered', async () => {

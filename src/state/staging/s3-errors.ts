@@ -1,4 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
+import { explainCertificate } from '../../lib/certificate.ts';
 import { BackhaulError, ConfigError, getMessage, SourceError, UnavailableError } from '../../lib/errors.ts';
 
 export interface S3Context {
@@ -98,7 +99,10 @@ function classify(original: unknown, error: Error, context: S3Context): Backhaul
   if (isRefusal) {
     return new ConfigError(`${where} refused to ${doing}: ${name} ${getMessage(error)}`, error);
   }
-  return new UnavailableError(explainSilence(context, `${name} ${getMessage(error)}`), 'backoff', error);
+  // A certificate may be renewed while a run waits.
+  const why =
+    explainCertificate(original, context.endpoint ?? 'the S3 service') ?? `${name} ${getMessage(error)}`;
+  return new UnavailableError(explainSilence(context, why), 'backoff', error);
 }
 
 /** The SDK's errors carry the request with its signed headers, which must not be logged (I10). */

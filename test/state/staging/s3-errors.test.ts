@@ -1,7 +1,9 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { expect, it } from 'vitest';
-import { ConfigError } from '../../../src/lib/errors.ts';
+import { ConfigError, UnavailableError } from '../../../src/lib/errors.ts';
+import { createS3Bucket } from '../../../src/state/staging/s3-bucket.ts';
 import { toS3Error } from '../../../src/state/staging/s3-errors.ts';
+import { startSelfSigned } from '../../support/self-signed.ts';
 
 it('names the settings where no region is known', () => {
   const error = toS3Error(new Error('Region is missing'), {
@@ -25,4 +27,18 @@ it('tells a quota that is used up from a right that is missing', () => {
   expect(String(toMessage('AccessDenied'))).toContain(
     'refuses this access key (could not write a): grant it',
   );
+});
+
+it('waits for a server whose certificate is not accepted, and says what to do about it', async () => {
+  const { url, stop } = await startSelfSigned();
+  try {
+    const options = { bucket: 'exports', endpoint: url, accessKeyId: 'id', secretAccessKey: 'secret' };
+    const writing = createS3Bucket({ ...options, outageMs: 0 }).put('a', Buffer.from('b'));
+    await expect(writing).rejects.toThrow(UnavailableError);
+    await expect(writing).rejects.toThrow(
+      `s3://exports at ${url} does not respond (could not write a: the certificate of ${url} is of no authority that Node.js trusts (DEPTH_ZERO_SELF_SIGNED_CERT): set NODE_EXTRA_CA_CERTS`,
+    );
+  } finally {
+    await stop();
+  }
 });

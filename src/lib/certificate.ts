@@ -19,7 +19,7 @@ export function explainCertificate(error: unknown, address: string): string | un
   const code = findCode(error, (each) => UNTRUSTED.has(each) || INVALID.has(each) || OTHER_HOST.has(each));
   if (code === undefined) return undefined;
   if (UNTRUSTED.has(code)) {
-    return `the certificate of ${address} is of no authority that Node.js trusts (${code}): set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of that authority, for every process that sends`;
+    return `the certificate of ${address} is of no authority that Node.js trusts (${code}): set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of that authority, for every process that connects to it`;
   }
   return OTHER_HOST.has(code)
     ? `the certificate of ${address} is for another host name (${code}): set the address to a name that the certificate has, or give the service a certificate for this one`
