@@ -21,10 +21,13 @@ const UNPREPARED_STATES = new Set(['26000', '42P05']);
  */
 const ANSWER_WITHIN_MS = { request: 60_000, question: 300_000, upkeep: 0 } satisfies Record<Use, number>;
 /**
- * What role, database or server may have set otherwise: how times and numbers are written, and in which zone. On a
- * connection, not at its start, as poolers refuse start-up options that they do not know.
+ * What role, database or server may have set otherwise: how times and numbers are written, in which zone, and limits
+ * under which no index of a large table would ever be built; Backhaul has its own. Not every version has all of these
+ * limits. On a connection, not at its start, as poolers refuse start-up options that they do not know.
  */
-const SESSION = `set datestyle to 'ISO, MDY'; set intervalstyle to postgres; set timezone to 'UTC'; set extra_float_digits to 1;
+const SESSION = `set statement_timeout to 0; set lock_timeout to 0;
+  select set_config(name, '0', false) from pg_settings where name in ('transaction_timeout', 'idle_session_timeout');
+  set datestyle to 'ISO, MDY'; set intervalstyle to postgres; set timezone to 'UTC'; set extra_float_digits to 1;
   set standard_conforming_strings to on`;
 /**
  * A server whose client disappears within a transaction must not keep its locks. Retries are counted for this level:

@@ -352,4 +352,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     edits: [[' and verified_at is null)`', ')`']],
     tests: ['test/server/deletions/run-deletions.test.ts'],
   },
+  {
+    id: 'PS3',
+    what: 'a limit of the role ends statements that Backhaul lets take their time',
+    file: 'src/server/database/pool.ts',
+    edits: [['set statement_timeout to 0; ', '']],
+    tests: ['test/server/database/odd-settings.test.ts'],
+  },
 ];

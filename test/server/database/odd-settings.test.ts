@@ -19,6 +19,9 @@ describe.skipIf(typeof postgres !== 'object')('a server whose settings are not t
     intervalstyle: 'sql_standard',
     standard_conforming_strings: 'off',
     default_transaction_isolation: 'serializable',
+    statement_timeout: '20ms',
+    lock_timeout: '20ms',
+    idle_session_timeout: '2s',
   };
   let db: Db;
   beforeAll(async () => {
@@ -45,6 +48,13 @@ describe.skipIf(typeof postgres !== 'object')('a server whose settings are not t
         backslash: '\\n',
       },
     ]);
+  });
+
+  test('ends no statement and no connection before Backhaul does', async () => {
+    const limits = ['statement_timeout', 'lock_timeout', 'idle_session_timeout'];
+    const rows = await db.query('select setting from pg_settings where name = any($1)', [limits]);
+    expect(rows).toEqual(limits.map(() => ({ setting: '0' })));
+    await db.query('select pg_sleep(0.1)');
   });
 
   test('lets transactions at once change one row, each after the other', async () => {
