@@ -368,6 +368,17 @@ describe('a count', () => {
       expect(await measureTake(budget, 1)).toBe(COUNTED_MS);
     }));
 
+  it('is lost when the grants alone are gone, also where a request of before is settled first', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      const permit = await budget.take(1, open);
+      await measureTake(budget, CAP / 2);
+      await redis.del(`${budget.key}:grants`);
+      await permit.settle();
+      expect(await measureTake(await budgetOn(budget.key), 1)).toBe(COUNTED_MS);
+      expect(await redis.hget(budget.key, 'sum')).toBe('2');
+    }));
+
   it('of another staging is not taken for the own one, and both go on afterwards', () =>
     clock.run(async () => {
       const key = newKey();

@@ -192,6 +192,13 @@ local head`,
     tests: ['test/deliver/batch-builder.test.ts'],
   },
   {
+    id: 'D46',
+    what: 'grants that were dropped count as spent for ever, once a request is settled',
+    file: 'src/deliver/budget/budget-scripts.ts',
+    edits: [["redis.call('EXISTS', KEYS[2]) == 0", "redis.call('EXISTS', KEYS[2]) == 2"]],
+    tests: ['test/deliver/budget/redis-budget.test.ts'],
+  },
+  {
     id: 'D45',
     what: 'a certificate that no waiting corrects is retried',
     file: 'src/deliver/attempt.ts',
