@@ -25,7 +25,7 @@ export function logConnectionErrors(emitters: readonly unknown[], connection: Re
       if (now - (loggedAtMs.get(error.message) ?? -REPEAT_AFTER_MS) < REPEAT_AFTER_MS) return;
       if (loggedAtMs.size >= MOST_MESSAGES) loggedAtMs.clear();
       loggedAtMs.set(error.message, now);
-      log.warn({ err: error.message }, 'Redis cannot be used; waiting for it');
+      log.warn({ err: error.message }, namesJob(error) ? JOB_GONE : 'Redis cannot be used; waiting for it');
     });
   }
 }
@@ -35,6 +35,12 @@ const MOST_MESSAGES = 100;
 /** `could not renew lock for job 7`, `Missing lock for job 7. moveToFinished`. */
 const isLostLock = ({ message }: Error) => /\block for job\b/.test(message);
 
+/** `Missing key for job 7. moveToFinished`. */
+const namesJob = (error: Error): boolean =>
+  getReplyCode(error) === undefined && /\bjob\b/i.test(error.message);
+const JOB_GONE =
+  'Redis no longer has a job as this process left it, such as after it lost or evicted keys; what staging holds is queued again, and nothing is lost';
+
 /** A connection that is lost, or an answer that passes. What BullMQ says of a job is neither. */
 const isOutage = (error: Error): boolean =>
-  getReplyCode(error) === undefined ? !/\bjob\b/i.test(error.message) : classifyReply(error) === 'outage';
+  getReplyCode(error) === undefined ? !namesJob(error) : classifyReply(error) === 'outage';

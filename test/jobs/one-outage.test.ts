@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { logConnectionErrors } from '../../jobs/log-connection-errors.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
 import { connectRedis } from '../../src/lib/redis/connect-redis.ts';
@@ -60,3 +62,16 @@ it('an outage of Redis is one line for all connections of a process, and its end
     );
   }
 }, 120_000);
+
+it('a job that Redis has lost is no outage, and is called what it is', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  const connection = connectRedis(server.url);
+  onTestFinished(() => connection.disconnect());
+  const worker = new EventEmitter();
+  logConnectionErrors([worker], connection, log);
+  worker.emit('error', new Error('Missing key for job 7. moveToFinished'));
+  expect(lines).toEqual([expect.stringMatching(/^Redis no longer has a job .* queued again/)]);
+});

@@ -102,9 +102,13 @@ describe('a user of Redis', () => {
     ['-time', /permissions to run the 'time' command/],
     ['-@blocking', /permissions to run the 'bzpopmin' command/],
     ['-xread', /permissions to run the 'xread' command/],
+    ['-info', /permissions to run the 'info' command/],
   ])('with %s is told so before anything waits', async (right, lacks) => {
     await allow(right);
-    const asked = reachRedis(url(), assertRights);
+    const asked = reachRedis(url(), async (client) => {
+      await assertRights(client);
+      await client.info();
+    });
     await expect(asked).rejects.toThrow(ConfigError);
     await expect(asked).rejects.toThrow(lacks);
     await expect(asked).rejects.toThrow(
@@ -131,7 +135,7 @@ describe('a user of Redis', () => {
         env: { REDIS_URL: url() },
       }).ended;
       expect(ended.code, ended.stderr).toBe(2);
-      expect(ended.stderr).toContain('The user of REDIS_URL lacks a right (NOPERM');
+      expect(ended.stderr).toContain('the user of REDIS_URL lacks a right (NOPERM');
       expect(ended.stderr).not.toContain('secret');
     },
     60_000,
