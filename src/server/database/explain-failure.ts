@@ -1,9 +1,6 @@
 import { BackhaulError, ConfigError } from '../../lib/errors.ts';
 import { getSqlState } from './db.ts';
-import { describeOutage } from './outage.ts';
-
-/** Wrong password or user, no such database, no right to make tables. */
-const OPERATORS = /^(?:28|3D|42501)/;
+import { describeOutage, isRefusal } from './outage.ts';
 
 /**
  * Why the server of a DATABASE_URL cannot be used, for the operator: with its address, without its
@@ -11,7 +8,7 @@ const OPERATORS = /^(?:28|3D|42501)/;
  */
 export function explainFailure(databaseUrl: string, error: unknown): unknown {
   const state = getSqlState(error);
-  if (error instanceof BackhaulError || (state !== undefined && !OPERATORS.test(state))) return error;
+  if (error instanceof BackhaulError || (state !== undefined && !isRefusal(error))) return error;
   const where = getPublicUrl(databaseUrl);
   const advice = state === undefined ? 'Start that server, or correct DATABASE_URL' : 'Correct DATABASE_URL';
   return new ConfigError(

@@ -1,3 +1,4 @@
+import { explainCertificate } from '../../lib/certificate.ts';
 import { getMessage, UnavailableError } from '../../lib/errors.ts';
 import { getSqlState } from './db.ts';
 
@@ -31,6 +32,15 @@ export function isOutage(error: unknown): boolean {
   const state = getSqlState(error);
   if (state !== undefined) return OUTAGE.test(state);
   return isConnectionFault(error);
+}
+
+/** Wrong password or user, no such database, no right to a table. */
+const REFUSALS = /^(?:28|3D|42501)/;
+
+/** Whether the server takes no connection of this role, or lets it do nothing there: only an operator can change it. */
+export function isRefusal(error: unknown): boolean {
+  const state = getSqlState(error);
+  return state === undefined ? explainCertificate(error, '') !== undefined : REFUSALS.test(state);
 }
 
 function isConnectionFault(error: unknown): boolean {

@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
 import { getMessage } from '../../lib/errors.ts';
 import { getSqlState } from '../database/db.ts';
-import { describeOutage, isOutage } from '../database/outage.ts';
+import { describeOutage, isOutage, isRefusal } from '../database/outage.ts';
 
 /** The body of every error. `attr` names the field at fault, or is null. */
 export const errorSchema = z
@@ -101,6 +101,9 @@ export class ThrottledError extends ApiError {
 /** Data that Postgres cannot hold (NUL, numbers out of range, rows too wide for an index). */
 const BAD_DATA = /^(?:22|54)/;
 
+/** A password that was changed, or a certificate that expired, is corrected while clients try again. */
+const isAway = (error: unknown) => isOutage(error) || isRefusal(error);
+
 /** The response to an error; undefined when it is a bug of ours. */
 export function classifyError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
@@ -112,7 +115,7 @@ export function classifyError(error: unknown): ApiError | undefined {
   if (state !== undefined && BAD_DATA.test(state)) {
     return invalidInput(`The data cannot be stored: ${error instanceof Error ? error.message : state}.`);
   }
-  if (isOutage(error)) {
+  if (isAway(error)) {
     return new ApiError(
       503,
       'server_error',
@@ -134,7 +137,7 @@ export function respondWithError(error: unknown, c: Context, log: Logger): Respo
   const { status, envelope } = known ?? HIDDEN;
   if (status >= 500) {
     // Of an outage no stack: it lasts for many requests, and is no fault of ours.
-    const cause = isOutage(error) ? { reason: describeOutage(error) } : { err: error };
+    const cause = isAway(error) ? { reason: describeOutage(error) } : { err: error };
     log.error({ ...cause, method: c.req.method, path: redactPath(c), status }, 'request failed');
   }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');

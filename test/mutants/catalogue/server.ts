@@ -359,4 +359,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     edits: [['set statement_timeout to 0; ', '']],
     tests: ['test/server/database/odd-settings.test.ts'],
   },
+  {
+    id: 'PS4',
+    what: 'a database that refuses the API is a fault of ours',
+    file: 'src/server/http/errors.ts',
+    edits: [['isOutage(error) || isRefusal(error)', 'isOutage(error)']],
+    tests: ['test/server/http/errors.test.ts'],
+  },
 ];

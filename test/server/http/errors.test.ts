@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { buildApi } from '../../../src/server/app.ts';
+import type { Db } from '../../../src/server/database/db.ts';
 import { createSerialDb } from '../../../src/server/database/pglite.ts';
 import { openPgliteSession } from '../../../src/server/database/pglite-session.ts';
 import { createPoolDb } from '../../../src/server/database/pool.ts';
@@ -22,6 +23,23 @@ test('a database that is away is a 503 that asks to come again', async () => {
   }
   await db.close();
 });
+
+test.each(['28P01', '28000', '3D000', '42501', 'CERT_HAS_EXPIRED'])(
+  'a database that refuses the API (%s) is one that is away, and logged without a stack',
+  async (code) => {
+    const refuse = () => Promise.reject(Object.assign(new Error('refused'), { code }));
+    const db: Db = {
+      kind: 'postgres',
+      ...{ query: refuse, transaction: refuse, watch: () => undefined, close: async () => {} },
+    };
+    const lines: string[] = [];
+    const app = buildApi({ db, log: createLogger('error', { write: (line) => void lines.push(line) }) });
+    const response = await app.request('/api/projects/', { headers: { authorization: 'Bearer phx_x' } });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ reason: 'refused' })]);
+  },
+);
 
 test('a fault of ours is a 500 that tells the client nothing', async () => {
   const initial = await readEmptyPglite();
