@@ -81,6 +81,7 @@ async function checkStaging(staging: Staging): Promise<string> {
   await staging.put(key, Buffer.from('probe'));
   const read = (await staging.get(key))?.toString();
   const createdTwice = await staging.create(key, Buffer.from('other'));
+  const isListed = await lists(staging, key);
   await staging.remove(key);
   if (read !== 'probe') throw new ConfigError(`${staging.location} does not give back what was put there`);
   if (createdTwice) {
@@ -88,7 +89,17 @@ async function checkStaging(staging: Staging): Promise<string> {
       `${staging.location} ignores If-None-Match, which keeps two writers apart; use an S3 server that supports conditional writes`,
     );
   }
+  if (!isListed) {
+    throw new ConfigError(
+      `${staging.location} does not list what was put there: its listings are behind, or something changes them`,
+    );
+  }
   return staging.location;
+}
+
+async function lists(staging: Staging, wanted: string): Promise<boolean> {
+  for await (const { key } of staging.list(wanted)) if (key === wanted) return true;
+  return false;
 }
 
 async function checkManifest(path: string, env: Environment) {

@@ -16,6 +16,7 @@ import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
 import { leaseKey, migrationKey } from '../../src/state/checkpoints.ts';
 import { layout } from '../../src/state/keys/migration.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
+import { createMemoryStaging } from '../support/memory-staging.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 
 let lab: MigrationLab;
@@ -369,6 +370,25 @@ describe('what needs no runtime', () => {
     expect((await checkMigration(context, path)).checks.at(-1)?.detail).toBe(
       'the bundled API, which runs already',
     );
+  });
+
+  it('is a staging that does not list, or may not be listed', async () => {
+    const doctor = async (list: Staging['list']) => {
+      const staging = { ...createMemoryStaging(), list };
+      const openStaging = async () => staging;
+      const plan = { ...createPlanContext(lab.settings), env: lab.env };
+      const context = { ...plan, openStaging, machine: [], isBundledRunning: async () => false };
+      return (await checkMigration(context, undefined)).checks;
+    };
+    expect(await doctor(async function* () {})).toMatchObject([
+      { name: 'staging', ok: false, detail: expect.stringContaining('does not list what was put there') },
+    ]);
+    const refuse: Staging['list'] = async function* () {
+      throw new ConfigError('refuses this access key (could not list)');
+    };
+    expect(await doctor(refuse)).toMatchObject([
+      { name: 'staging', ok: false, detail: 'refuses this access key (could not list)' },
+    ]);
   });
 
   it('is the status of all, watched until none of them runs', async () => {
