@@ -1,5 +1,5 @@
 import type { Fields } from '../../mapping/table.ts';
-import { NOT_JSON, parseJsonCell } from '../json-cell.ts';
+import { openJsonText } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
 import { type Change, changePath, type Reach } from './change-path.ts';
 
@@ -36,6 +36,12 @@ export function listPlaces(
   ];
 }
 
+/** Whether the manifest says in any way that a column which is spread may hold text. */
+export const isTextDeclared = (
+  spread: string,
+  { jsonColumns, unnest, types }: Pick<DeclaredMapping, 'jsonColumns' | 'unnest' | 'types'>,
+): boolean => jsonColumns.includes(spread) || unnest?.column === spread || types?.[spread] === 'json';
+
 /** The record with the value at a place changed; text of an object stays text where nothing in it is. */
 export function changePlace(
   record: Fields,
@@ -45,8 +51,7 @@ export function changePlace(
 ): Fields {
   if (spread === undefined) return changePath(record, path, change, reach);
   return changePath(record, spread, (value) => {
-    const fields = isText && typeof value === 'string' ? parseJsonCell(value) : value;
-    if (fields === NOT_JSON) return value;
+    const fields = isText && typeof value === 'string' ? openJsonText(value) : value;
     let isFound = false;
     const note: Change = (found) => {
       isFound = true;

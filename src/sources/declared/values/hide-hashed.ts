@@ -1,9 +1,9 @@
 import type { Fields } from '../../mapping/table.ts';
 import { parseJsonCell } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
-import { changePath } from './change-path.ts';
-import { changePlace } from './changed-place.ts';
-import { listTextsToHash, listTextsToRead } from './json-texts.ts';
+import { type Change, changePath } from './change-path.ts';
+import { changePlace, isTextDeclared } from './changed-place.ts';
+import { listTextsBefore } from './json-texts.ts';
 import { listHashed } from './prepare-record.ts';
 import { BAD, JSON_ABOVE } from './typed-value.ts';
 import { createFindMissed } from './undeclared-text.ts';
@@ -14,7 +14,7 @@ const HASHED = '(hashed)';
 export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) => Fields) | undefined {
   const { hash } = mapping;
   if (!hash) return undefined;
-  const texts = [...new Set([...listTextsToHash(mapping, hash.columns), ...listTextsToRead(mapping)])];
+  const texts = listTextsBefore(mapping, true);
   const places = listHashed(mapping, hash.columns);
   const findMissed = createFindMissed(mapping, hash.columns);
   return (exported) => {
@@ -27,7 +27,7 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
       exported,
     );
     const readable = mapping.spreadColumns.reduce(
-      (record, column) => changePath(record, column, (value) => (isUnreadable(value) ? HASHED : value)),
+      (record, column) => changePath(record, column, hideUnreadable(isTextDeclared(column, mapping))),
       parsed,
     );
     let hidden = readable;
@@ -38,5 +38,9 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
 }
 
 /** Where an object was expected, so it is unknown what would have been hashed in it. */
-const isUnreadable = (value: unknown): boolean =>
-  typeof value === 'string' && value !== '' && typeof parseJsonCell(value) !== 'object';
+const hideUnreadable =
+  (isText: boolean): Change =>
+  (value) =>
+    typeof value !== 'string' || value === '' || (isText && typeof parseJsonCell(value) === 'object')
+      ? value
+      : HASHED;

@@ -17,7 +17,7 @@ const listTexts = (mapping: DeclaredMapping): string[] => [
  * Text that is read before values in it are hashed: also where it would be read later, for another reason, and what is
  * spread is in it. The text of a spread column itself is read with its place.
  */
-export function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
+function listTextsToHash(mapping: DeclaredMapping, columns: readonly string[]): string[] {
   const later = [...listTextsToChange(mapping), ...(mapping.unnest ? [mapping.unnest.column] : [])];
   const ofSpread = listTextsAbove(later, mapping.spreadColumns);
   // Fields of a spread column are named with its name or without.
@@ -64,8 +64,17 @@ const listFeeding = ({
  * Text that is read because the name, the ids, the time or the key of an event, its groups, a list to unnest or an
  * object to spread are in it. The item of a list that is unnested takes its place by itself.
  */
-export const listTextsToRead = (mapping: DeclaredMapping): string[] =>
+const listTextsToRead = (mapping: DeclaredMapping): string[] =>
   listTextsAbove(mapping.jsonColumns, Object.values(listFeeding(mapping)).flat());
+
+/** Text that is read before anything else is done; text within text comes after it. */
+export const listTextsBefore = (mapping: DeclaredMapping, readsTexts: boolean): string[] =>
+  [
+    ...new Set([
+      ...(mapping.hash ? listTextsToHash(mapping, mapping.hash.columns) : []),
+      ...(readsTexts ? listTextsToRead(mapping) : []),
+    ]),
+  ].sort((a, b) => a.length - b.length);
 
 /** The keys of a mapping whose paths lead into such text. */
 export const listKeysIntoTexts = (mapping: DeclaredMapping): string[] =>

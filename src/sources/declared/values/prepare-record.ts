@@ -9,8 +9,8 @@ import { asFields, type Fields } from '../../mapping/table.ts';
 import { isNull } from '../declared-columns.ts';
 import type { DeclaredMapping } from '../options.ts';
 import type { Change } from './change-path.ts';
-import { type ChangedPlace, changePlace, listPlaces } from './changed-place.ts';
-import { listTextsToChange, listTextsToHash, listTextsToRead } from './json-texts.ts';
+import { type ChangedPlace, changePlace, isTextDeclared, listPlaces } from './changed-place.ts';
+import { listTextsBefore, listTextsToChange } from './json-texts.ts';
 import { BAD, createTypedValue, JSON_ABOVE } from './typed-value.ts';
 import { createFindMissed, type MissedText } from './undeclared-text.ts';
 
@@ -50,12 +50,11 @@ export function createPrepareRecord(
     ? createHash(listHashed(mapping, hash.columns), requireKey(hashKey), nullValues)
     : undefined;
   const jsonOfTypes = listTextsToChange(mapping);
-  const jsonOfHash = hash ? listTextsToHash(mapping, hash.columns) : [];
-  const jsonOfReads = readsTexts ? listTextsToRead(mapping) : [];
+  const jsonBefore = listTextsBefore(mapping, readsTexts);
   const declared = new Set([...Object.keys(values), ...Object.keys(types)]);
   const paths = [...new Set([...jsonOfTypes, ...declared])];
   const missed = createFindMissed(mapping, hash?.columns ?? []);
-  if (!hashing && !missed && paths.length === 0 && jsonOfReads.length === 0) return undefined;
+  if (!hashing && !missed && paths.length === 0 && jsonBefore.length === 0) return undefined;
 
   // What is hashed by its whole path is no value of a column of that name.
   const named = new Set([...hashedPaths, ...paths]);
@@ -69,7 +68,6 @@ export function createPrepareRecord(
       return places.map((place) => ({ place, meanings, type: read }));
     });
   const steps = toSteps(paths);
-  const jsonBefore = [...new Set([...jsonOfHash, ...jsonOfReads])];
   const jsonSteps = jsonBefore.map((path) => ({
     place: { path },
     meanings: undefined,
@@ -127,9 +125,13 @@ const rejectText = ({ path, typedAs }: MissedText, rule: string): Rejected =>
     `${path} is text of JSON that a path of mapping.${rule} leads into; say so with \`types: { ${typedAs}: json }\``,
   );
 
-/** The places that are hashed. */
+/** The places that are hashed; types are given afterwards, so text that becomes an object by its type is read here. */
 export const listHashed = (mapping: DeclaredMapping, columns: readonly string[]): ChangedPlace[] =>
-  columns.flatMap((path) => listPlaces(path, mapping, new Set(columns)));
+  columns
+    .flatMap((path) => listPlaces(path, mapping, new Set(columns)))
+    .map((place) =>
+      place.spread === undefined ? place : { ...place, isText: isTextDeclared(place.spread, mapping) },
+    );
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? String(value) : value === null ? undefined : readText(value);

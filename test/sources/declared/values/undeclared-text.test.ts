@@ -115,6 +115,44 @@ it('text within an object is named by its path', () => {
   expect(stringifyJson(corrected)).not.toContain(SECRET);
 });
 
+it.each([
+  ['hash', hash('email')],
+  ['exclude', { exclude: ['email'] }],
+])(
+  'text around an object that is spread is a reject where %s names a field of the object',
+  (rule, mapping) => {
+    const fields = { context: JSON.stringify({ traits: { email: SECRET } }) };
+    const spread = { spreadColumns: ['context.traits'], ...mapping };
+    const outcome = map(spread, fields);
+    expect(stringifyJson(outcome)).toContain(`context is text of JSON that a path of mapping.${rule}`);
+    const corrected = map({ ...spread, types: { context: 'json' } }, fields);
+    expect(corrected.kind).toBe('mapped');
+    expect(stringifyJson(corrected)).not.toContain(SECRET);
+  },
+);
+
+it.each([['props'], ['outer.props']])(
+  'text of %s, which is spread and typed as JSON, is read before a field of it is hashed',
+  (spread) => {
+    const mapping = { spreadColumns: [spread], types: { [spread]: 'json' }, ...hash('email') };
+    const outcome = map(mapping, spread === 'props' ? { props: TEXT } : { outer: { props: TEXT } });
+    expect(outcome.kind).toBe('mapped');
+    expect(stringifyJson(outcome)).not.toContain(SECRET);
+  },
+);
+
+it('text within text is read after it, in whatever order the manifest names both', () => {
+  const mapping = {
+    jsonColumns: ['a.b'],
+    spreadColumns: ['a.b'],
+    types: { a: 'json' },
+    ...hash('a.b.email'),
+  };
+  const outcome = map(mapping, { a: JSON.stringify({ b: TEXT }) });
+  expect(outcome.kind).toBe('mapped');
+  expect(stringifyJson(outcome)).not.toContain(SECRET);
+});
+
 it('a plan shows no such text', () => {
   const hide = (mapping: object) =>
     createHideHashed(jsonlOptions.parse({ mapping: { ...BASE, ...mapping } }).mapping);
@@ -126,4 +164,8 @@ it('a plan shows no such text', () => {
   });
   const spread = hide({ spreadColumns: ['props'], ...hash('mail.x') });
   expect(spread?.({ props: { mail: MAIL } })).toEqual({ props: '(hashed)' });
+  const unread = hide({ spreadColumns: ['props'], ...hash('email') });
+  expect(unread?.({ props: TEXT }), 'a record that is rejected is shown as well').toEqual({
+    props: '(hashed)',
+  });
 });
