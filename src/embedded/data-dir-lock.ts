@@ -23,6 +23,8 @@ export interface DataDirLock {
    * where that was before.
    */
   onLost(callback: (error: Error) => void): void;
+  /** Looks now, and throws where it was lost. */
+  assertHeld(): void;
   release(): void;
 }
 
@@ -114,20 +116,25 @@ function holdLock(dataDir: string, generation: number): DataDirLock {
   const path = lockPath(dataDir, generation);
   let lost: Error | undefined;
   let tellLost = (_error: Error) => {};
-  const stopBeating = keepBeating(path, () => {
+  const look = () => {
     // Who removes the whole folder takes it from nobody.
-    if (!existsSync(dataDir) || Math.max(0, ...readGenerations(dataDir)) <= generation) return;
+    if (lost || !existsSync(dataDir) || Math.max(0, ...readGenerations(dataDir)) <= generation) return;
     stopBeating();
     lost = new UnavailableError(
       `Another process has taken the data folder ${dataDir}, as this one stood still for more than ${SILENT_MS / 1_000} s.`,
     );
     tellLost(lost);
-  });
+  };
+  const stopBeating = keepBeating(path, look);
   return {
     generation,
     onLost(callback) {
       tellLost = callback;
       if (lost) callback(lost);
+    },
+    assertHeld() {
+      look();
+      if (lost) throw lost;
     },
     release() {
       stopBeating();

@@ -36,6 +36,7 @@ export function keepRunning(
   const stopping = new AbortController();
   const deathTimesMs: number[] = [];
   let current = first;
+  let isAbandoned = false;
 
   /** Undefined when the child is not started again. */
   async function restart(lastReason: string): Promise<Child | undefined> {
@@ -70,7 +71,8 @@ export function keepRunning(
       const next = await restart(describeExit(exit));
       if (next === undefined) return;
       current = next;
-      // stop() was called while the child was starting.
+      // It was stopped or abandoned while it was starting.
+      if (isAbandoned) return current.abandon();
       if (stopping.signal.aborted) return current.stop();
     }
   }
@@ -83,6 +85,7 @@ export function keepRunning(
       await watched;
     },
     abandon() {
+      isAbandoned = true;
       stopping.abort();
       current.abandon();
     },

@@ -157,6 +157,7 @@ async function runServices(options: SupervisorOptions, lock: DataDirLock): Promi
       for (const child of children) child.abandon();
       failure.raise(error);
     });
+    lock.assertHeld(); // what the next owner has published must stay
     putServices(options.dataDir, { generation: lock.generation, redisUrl, ...(api ? { api } : {}) });
     let closing: Promise<void> | undefined;
     const close = () => {

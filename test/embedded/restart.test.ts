@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { planRestart, RESTART_WINDOW_MS, RESTARTS_PER_WINDOW } from '../../src/embedded/restart.ts';
+import {
+  type KeptChild,
+  keepRunning,
+  planRestart,
+  RESTART_WINDOW_MS,
+  RESTARTS_PER_WINDOW,
+} from '../../src/embedded/restart.ts';
+import { quiet } from './support.ts';
 
 const NOW = 1_000_000;
 const deaths = (count: number, ageMs: number) => Array.from({ length: count }, () => NOW - ageMs);
@@ -17,4 +24,29 @@ test('one death more than a window allows is the last', () => {
 test('deaths that are a window old are forgotten', () => {
   expect(planRestart([...deaths(20, RESTART_WINDOW_MS), NOW], NOW)).toEqual({ kind: 'restart', afterMs: 0 });
   expect(planRestart(deaths(6, RESTART_WINDOW_MS - 1), NOW).kind).toBe('give_up');
+});
+
+test.each(['stop', 'abandon'] as const)('%s reaches a child that is being started as well', async (way) => {
+  const asked: string[] = [];
+  const createChild = (name: string) => {
+    let exit = () => {};
+    const exited = new Promise<{ code: number; signal: null }>((resolve) => {
+      exit = () => resolve({ code: 1, signal: null });
+    });
+    const end = (what: string) => {
+      asked.push(`${what} ${name}`);
+      exit();
+    };
+    return { pid: 1, exited, exit, stop: async () => end('stop'), abandon: () => end('abandon') };
+  };
+  const [first, second] = [createChild('first'), createChild('second')];
+  let kept: KeptChild | undefined;
+  const start = async () => {
+    void kept?.[way]();
+    return second;
+  };
+  kept = keepRunning('Redis', first, start, () => {}, quiet);
+  first.exit();
+  await second.exited;
+  expect(asked).toEqual([`${way} first`, `${way} second`]);
 });

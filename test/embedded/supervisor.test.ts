@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { findRedisServer } from '../../src/embedded/find-redis-server.ts';
 import { isAlive } from '../../src/embedded/process-identity.ts';
 import { createSupervisor, findRunningRedis } from '../../src/embedded/supervisor.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
@@ -88,6 +89,31 @@ test('an owner that lost the folder writes nothing there any more', async () => 
   await waitUntilGone(redis);
   await supervisor.close();
   expect(read()).toEqual(written);
+});
+
+test('an owner that lost the folder while its services started leaves what the next one has published', async () => {
+  const dataDir = createDataDir();
+  const { command } = await findRedisServer();
+  const next = {
+    kind: 'owned',
+    owner: { pid: 1, started: 'x', host: hostname(), pids: 'of another container' },
+  };
+  // Another container takes over just before Redis starts.
+  const server = join(dataDir, 'slow-redis');
+  const take = [
+    `cd '${dataDir}'`,
+    'rm owner.1.lock',
+    `echo '${JSON.stringify(next)}' > owner.2.lock`,
+    `echo '{"generation":2}' > services.json`,
+  ];
+  const script = `#!/bin/sh\nif [ "$1" != --version ]; then ${take.join(' && ')}; fi\nexec '${command}' "$@"\n`;
+  writeFileSync(server, script, { mode: 0o700 });
+  const starting = createSupervisor({ dataDir, want: REDIS_ONLY, redisServer: server, log: quiet });
+  await expect(starting).rejects.toThrow(/^Another process has taken the data folder/);
+  expect(readFileSync(join(dataDir, 'services.json'), 'utf8')).toBe('{"generation":2}\n');
+  expect(readFileSync(join(dataDir, 'redis/last-run.json'), 'utf8'), 'it was killed').toContain(
+    '"inOrder":false',
+  );
 });
 
 test('a second process attaches to the Redis of the first, and its end leaves the first alone', async () => {

@@ -88,4 +88,18 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     edits: [['for (const child of children) child.abandon();', '']],
     tests: ['test/embedded/supervisor.test.ts'],
   },
+  {
+    id: 'LF2',
+    what: 'an owner that lost the data folder while its services started writes over what the next one has published',
+    file: 'src/embedded/supervisor.ts',
+    edits: [['lock.assertHeld(); // what the next owner has published must stay', '']],
+    tests: ['test/embedded/supervisor.test.ts'],
+  },
+  {
+    id: 'LF3',
+    what: 'a child that starts while the data folder is lost ends as usual, and writes to the files of the next owner',
+    file: 'src/embedded/restart.ts',
+    edits: [['if (isAbandoned) return current.abandon();', '']],
+    tests: ['test/embedded/restart.test.ts'],
+  },
 ];
