@@ -126,7 +126,12 @@ describe.skipIf(postgres === undefined)('a database that goes away', () => {
     };
     await setReadOnly('on');
     statuses.clear();
-    const sending = sendBatch();
+    // A session that is open learns of the setting some time later.
+    const sendThroughIt = async () => {
+      do await sendBatch();
+      while (!statuses.has(503));
+    };
+    const sending = sendThroughIt();
     await until('a 503', () => statuses.has(503) || undefined);
     await setReadOnly('off');
     await sending;
