@@ -65,7 +65,7 @@ export async function findHeld(staging: Staging, selection: HeldSelection): Prom
         `"${record.name}" and "${latest.record.name}" send to different projects; name the migrations of one of them`,
       );
     }
-    if (canonicalJson(loaded.manifest.people) !== canonicalJson(latest.loaded.manifest.people)) {
+    if (toDecision(loaded) !== toDecision(latest.loaded)) {
       throw new ConfigError(
         `"${record.name}" and "${latest.record.name}" have different settings under people; their persons cannot be sent together, so send them one after the other by name, beginning with "backhaul persons send ${all[0]?.record.name ?? ''}"`,
       );
@@ -79,6 +79,10 @@ export async function findHeld(staging: Staging, selection: HeldSelection): Prom
   const names = all.map(({ record }) => record.name);
   return { names, without, loaded: latest.loaded, begun: await findBegun(staging, names) };
 }
+
+/** How a manifest wants its persons decided; what it leaves out is its default. */
+const toDecision = ({ manifest: { people } }: ManifestAt): string =>
+  canonicalJson({ sharedDevices: 'none', ...people });
 
 /**
  * Releases held migrations: a migration of its own resolves and sends what all of them say about persons, with

@@ -311,6 +311,9 @@ describe('persons: hold', () => {
     expect(await findHeld(staging, { kind: 'manifest', manifest: elsewhere })).toBeUndefined();
     await release('h4');
     expect(bench.takeSent().merges).toEqual(['watch → olga']);
+    const written = { people: { sharedDevices: 'none', overwrite: false } };
+    await bench.run('h5', [{ user: 'pia', device: 'dial' }], { ...hold, ...written });
+    expect((await findHeld(staging, byAddress))?.names).toEqual(['h3', 'h5']);
   });
 });
 
