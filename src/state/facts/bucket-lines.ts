@@ -11,7 +11,8 @@ import { ORDER_DIGITS } from './fact-line.ts';
 export class BucketLines {
   readonly #text = new TextBuffer(FIRST_BYTES);
   #count = 0;
-  #isSorted = false;
+  /** The lines in order, where that is known. */
+  #sorted: Uint32Array | undefined;
   /** Of each line, and of what would follow the last one. */
   #starts = new Uint32Array(FIRST_LINES + 1);
   /** The digits that all lines begin with, as a number: see ORDER_DIGITS. */
@@ -54,15 +55,20 @@ export class BucketLines {
 
   /**
    * The same with fewer lines for all that begin with the same `digits`, which are more than those of the order: `join`
-   * makes them of some at a time. These lines are of no use afterwards.
+   * makes them of some at a time. These lines are of no use afterwards. Where few begin alike, whoever reads them joins
+   * them at less cost, and all are left as they are.
    */
   async join(
     digits: number,
     join: (lines: readonly string[]) => readonly string[],
     pace: Pace,
   ): Promise<BucketLines> {
-    const joined = new BucketLines();
     const sorted = this.#sortLines();
+    if (this.#countAlike(sorted, digits) * FEW_ALIKE < sorted.length) {
+      this.#sorted = sorted;
+      return this;
+    }
+    const joined = new BucketLines();
     for (let from = 0; from < sorted.length; ) {
       let to = from + 1;
       while (to < sorted.length && this.#beginAlike(sorted[from] ?? 0, sorted[to] ?? 0, digits)) to += 1;
@@ -74,9 +80,17 @@ export class BucketLines {
       if (pace.isDue()) await pace.rest();
       from = to;
     }
-    joined.#isSorted = true;
+    joined.#sorted = Uint32Array.from({ length: joined.#count }, (_, line) => line);
     this.release();
     return joined;
+  }
+
+  /** Lines that begin as the one before. */
+  #countAlike(sorted: Uint32Array, digits: number): number {
+    let alike = 0;
+    for (let at = 1; at < sorted.length; at += 1)
+      if (this.#beginAlike(sorted[at - 1] as number, sorted[at] as number, digits)) alike += 1;
+    return alike;
   }
 
   async #joinRow(
@@ -117,8 +131,8 @@ export class BucketLines {
    * facts make equal objects.
    */
   texts(): { readonly bucket: number; readonly body: Buffer }[] {
-    const sorted = this.#isSorted ? undefined : this.#sortLines();
-    const length = sorted ? this.#text.end : 0;
+    const sorted = this.#sorted ?? this.#sortLines();
+    const length = this.#text.end;
     // Within one buffer nothing is made for a line.
     this.#text.reserve(length);
     const { bytes } = this.#text;
@@ -127,7 +141,7 @@ export class BucketLines {
     let end = length;
     let last = -1;
     for (let at = 0; at < this.#count; at += 1) {
-      const line = sorted ? (sorted[at] as number) : at;
+      const line = sorted[at] as number;
       const bucket = toBucket(this.#orders[line] ?? 0);
       if (bucket !== last && last !== -1) {
         texts.push({ bucket: last, body: bytes.subarray(start, end) });
@@ -136,7 +150,7 @@ export class BucketLines {
       last = bucket;
       const from = this.#starts[line] ?? 0;
       const to = this.#starts[line + 1] ?? 0;
-      if (sorted) bytes.copyWithin(end, from, to);
+      bytes.copyWithin(end, from, to);
       end += to - from;
     }
     if (last !== -1) texts.push({ bucket: last, body: bytes.subarray(start, end) });
@@ -154,7 +168,7 @@ export class BucketLines {
       this.#starts = enlarge(this.#starts);
     }
     this.#orders[this.#count] = order;
-    this.#isSorted = false;
+    this.#sorted = undefined;
   }
 
   /** By numbers, which are sorted without a call for each two of them; only lines of one order are compared. */
@@ -235,6 +249,8 @@ function enlarge(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
 }
 
 const JOINED_AT_ONCE = 500;
+/** One in so many. */
+const FEW_ALIKE = 4;
 const FIRST_BYTES = 64 * 1024;
 const FIRST_LINES = 1_000;
 const LF = 0x0a;
