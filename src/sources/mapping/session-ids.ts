@@ -49,9 +49,9 @@ const MARGIN_MS = CLOCK_STEP_MS / 2;
 const LONGEST_MS = 24 * 3_600_000;
 
 interface KnownSession {
-  readonly parts: readonly string[];
+  session: string;
   /** NaN: what the vendor wrote is no time. */
-  readonly startMs: number;
+  startMs: number;
   /** The last id that was made of it, and the time in it. */
   idMs: number;
   id: string;
@@ -71,29 +71,29 @@ export function createReadSessionOfEvent(
   source: string,
   readStart: ReadTime,
 ): (of: SessionOfEvent) => string | undefined {
+  /** The last session of each owner, by which nothing is made to look for it. */
   const known = new Map<string, KnownSession>();
   let lastOwner: string | undefined;
-  let lastText = '';
   let last: KnownSession | undefined;
 
   const findSession = (owner: string, session: string): KnownSession => {
-    if (last && owner === lastOwner && session === lastText) return last;
-    lastOwner = owner;
-    lastText = session;
-    last = findKnown(owner, session);
+    if (!last || owner !== lastOwner) {
+      last = known.get(owner) ?? addOwner(owner);
+      lastOwner = owner;
+    }
+    if (last.session !== session) {
+      last.session = session;
+      last.startMs = Date.parse(readStart(session) ?? '');
+      last.idMs = Number.NaN;
+    }
     return last;
   };
 
-  const findKnown = (owner: string, session: string): KnownSession => {
-    const key = `${session.length}:${session}${owner}`;
-    let found = known.get(key);
-    if (!found) {
-      const parts = [source, 'session', owner, session];
-      found = { parts, startMs: Date.parse(readStart(session) ?? ''), idMs: Number.NaN, id: '' };
-      if (known.size >= KNOWN_SESSIONS) known.clear();
-      known.set(key, found);
-    }
-    return found;
+  const addOwner = (owner: string): KnownSession => {
+    const added = { session: '', startMs: Number.NaN, idMs: Number.NaN, id: '' };
+    if (known.size >= KNOWN_SESSIONS) known.clear();
+    known.set(owner, added);
+    return added;
   };
 
   return ({ owner, session, time, deviceTime }) => {
@@ -105,7 +105,7 @@ export function createReadSessionOfEvent(
     if (!(idMs > 0 && idMs <= timeMs && timeMs - idMs <= LONGEST_MS)) return undefined;
     if (idMs !== found.idMs) {
       found.idMs = idMs;
-      found.id = createSessionUuid(idMs, found.parts);
+      found.id = createSessionUuid(idMs, [source, 'session', owner, session]);
     }
     return found.id;
   };
