@@ -89,7 +89,7 @@ export const WHOLE_MARK = '$backhaul_whole';
 
 /** The moment of a fact, without what follows it. */
 export const toMoment = (time: string): string => time.slice(0, MOMENT_LENGTH);
-const MOMENT_LENGTH = '2023-05-01T12:00:00.000Z'.length;
+export const MOMENT_LENGTH = '2023-05-01T12:00:00.000Z'.length;
 
 /**
  * The end of the time of a fact that says all there is: the project of the vendor that says so. What another project

@@ -96,7 +96,7 @@ export function countActive(
 ): void {
   for (const month of months) {
     tally.uniques ??= {};
-    const name = `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
+    const name = nameMonth(month);
     let one = tally.uniques[name];
     if (!one) {
       one = { vendor: 0, destination: 0 };
@@ -104,6 +104,17 @@ export function countActive(
     }
     one[where] += 1;
   }
+}
+
+/** Most persons are active in the month of the one before. */
+let lastMonth = -1;
+let lastName = '';
+
+function nameMonth(month: number): string {
+  if (month !== lastMonth)
+    lastName = `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
+  lastMonth = month;
+  return lastName;
 }
 
 function addUniques(a: PersonsTally['uniques'], b: PersonsTally['uniques']): PersonsTally['uniques'] {

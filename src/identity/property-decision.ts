@@ -1,4 +1,5 @@
-import { toMoment } from '../contract/identity-fact.ts';
+import { MOMENT_LENGTH } from '../contract/identity-fact.ts';
+import { parseIso } from '../sources/mapping/timestamp.ts';
 import type { PropertyEntry } from './property-entry.ts';
 
 export interface PropertyContext {
@@ -74,7 +75,7 @@ export const isLaterValue = (known: PropertyEntry | undefined, timeMs: number): 
 /** ISO 8601, or empty. */
 export function toTimeMs(time: string): number {
   if (time === lastTime) return lastMs;
-  const ms = Date.parse(toMoment(time));
+  const ms = time.length < MOMENT_LENGTH ? Date.parse(time) : parseIso(time);
   lastTime = time;
   lastMs = Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
   return lastMs;
