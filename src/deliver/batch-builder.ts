@@ -2,6 +2,7 @@ import type { Batch } from '../contract/delivery.ts';
 import { giveBuffer, takeBuffer } from '../lib/spare-buffers.ts';
 import { TextBuffer } from '../lib/text-buffer.ts';
 import { ENVELOPE_BYTES } from './envelope.ts';
+import { type Stamp, stampLast } from './stamp.ts';
 
 export interface BatchLimits {
   /** Events of one request. */
@@ -105,12 +106,14 @@ export class BatchBuilder {
     return 'added';
   }
 
-  /** An event that is text already. */
-  add(eventJson: string): Added {
-    if (eventJson.length > this.mostEventBytes) return 'event_too_large';
+  /** An event that is JSON text already, or its bytes. */
+  add(event: string | Uint8Array, stamp?: Stamp): Added {
+    if (event.length > this.mostEventBytes) return 'event_too_large';
     this.startRecord();
     this.startEvent();
-    this.text.write(eventJson);
+    if (typeof event === 'string') this.text.write(event);
+    else this.text.copy(event, 0, event.length);
+    if (stamp) stampLast(this.text, stamp);
     return this.keep();
   }
 

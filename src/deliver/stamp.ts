@@ -1,3 +1,5 @@
+import type { TextBuffer } from '../lib/text-buffer.ts';
+
 /**
  * Properties that every event of a migration carries, so that it can be found at the destination. They are no part
  * of what a record says: neither its uuid nor the hash of its content depends on them.
@@ -16,9 +18,12 @@ export function createStamp(properties: Readonly<Record<string, string>>): Stamp
   return members.length === 0 ? undefined : { properties, text: members.join('') };
 }
 
-/** The JSON text of an event whose properties stand last in it, with the stamp behind them. */
-export const stampText = (event: string, stamp: Stamp | undefined): string =>
-  stamp ? `${event.slice(0, -END.length)}${stamp.text}${END}` : event;
+/** Puts the stamp behind the properties of the event that was written last, in which these stand last. */
+export function stampLast(events: TextBuffer, stamp: Stamp): void {
+  events.end -= END.length;
+  events.write(stamp.text);
+  events.write(END);
+}
 
 /**
  * The name under which a record's own property goes that is called as a stamp is. `has`: names that are taken, such as in

@@ -134,16 +134,27 @@ function foldGroup(
  * its time, and of what is left the latest. In and out sorted by key.
  */
 function dropGone(properties: readonly StoredProperty[]): readonly StoredProperty[] {
-  const wholes = properties.filter(([key]) => key === WHOLE_MARK).map(([, time]) => time);
+  let wholes: string[] | undefined;
+  for (const [key, time] of properties) {
+    if (key !== WHOLE_MARK) continue;
+    wholes ??= [];
+    wholes.push(time);
+  }
   const kept: StoredProperty[] = [];
+  let last: StoredProperty | undefined;
   for (const property of properties) {
     const [key, time] = property;
-    if (key === WHOLE_MARK || wholes.some((whole) => time < whole && haveOneScope(time, whole))) continue;
-    const last = kept.at(-1);
+    if (key === WHOLE_MARK || (wholes && isGone(time, wholes))) continue;
     if (last?.[0] !== key) kept.push(property);
     else if (time > last[1]) kept[kept.length - 1] = property;
+    last = kept[kept.length - 1];
   }
   return kept;
+}
+
+function isGone(time: string, wholes: readonly string[]): boolean {
+  for (const whole of wholes) if (time < whole && haveOneScope(time, whole)) return true;
+  return false;
 }
 
 /** Properties of several lists in the order of their keys. Each list has that order, and no key is in two. */

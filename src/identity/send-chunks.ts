@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
-import { type Stamp, stampText } from '../deliver/stamp.ts';
+import type { Stamp } from '../deliver/stamp.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';
 import { mergePersonsTally, type PersonsTally } from './persons-tally.ts';
 import {
@@ -134,12 +134,11 @@ function* packBatches(
   const batches = new BatchBuilder(limits);
   let events: SyntheticEvent[] = [];
   for (const event of all) {
-    const text = stampText(event.text, stamp);
-    let added = batches.add(text);
+    let added = batches.add(event.text, stamp);
     if (added === 'full') {
       yield { batch: batches.take(), events };
       events = [];
-      added = batches.add(text);
+      added = batches.add(event.text, stamp);
     }
     if (added === 'added') events.push(event);
     else onTooLarge(event);

@@ -1,7 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { toHashable } from '../lib/hashable-text.ts';
-import { flatten } from '../lib/json/flatten.ts';
 import { quote } from '../lib/json/quote.ts';
 import { TextBuffer } from '../lib/text-buffer.ts';
 import { createEventId, createEventIdOfBytes } from '../sources/mapping/event-id.ts';
@@ -12,22 +11,42 @@ import type { FieldProperty } from './pack-properties.ts';
  * on how often or in which export it was seen: overlapping exports yield the same events instead of more. Of a
  * value that follows another one it depends on the source time, too.
  */
-export interface SyntheticEvent {
+export class SyntheticEvent {
   readonly event: string;
-  readonly uuid: string;
-  readonly distinctId: string;
-  /** JSON text of the whole event: values are canonical JSON already, and are not parsed to be written again. */
-  readonly text: string;
+  /**
+   * JSON text of the whole event: values are canonical JSON already, and are not parsed to be written again. Many wait
+   * to be sent, so it is bytes, which no collection of garbage copies.
+   */
+  readonly text: Uint8Array;
+
+  constructor(event: string, text: Uint8Array) {
+    this.event = event;
+    this.text = text;
+  }
+
+  /** Rarely asked for, as the next one. */
+  get uuid(): string {
+    return this.#parse().uuid;
+  }
+
+  get distinctId(): string {
+    return this.#parse().properties.distinct_id;
+  }
+
+  #parse() {
+    return JSON.parse(Buffer.from(this.text).toString('utf8')) as {
+      readonly uuid: string;
+      readonly properties: { readonly distinct_id: string };
+    };
+  }
 }
 
 export function createMergeEvent(userId: string, anonId: string, time: string): SyntheticEvent {
-  return render({
-    event: '$identify',
-    uuid: createEventId(['people', 'merge', userId, anonId]),
-    time,
-    distinctId: userId,
-    more: `,"$anon_distinct_id":${JSON.stringify(anonId)}`,
-  });
+  const uuid = createEventId(['people', 'merge', userId, anonId]);
+  begin({ event: '$identify', uuid, time, distinctId: userId });
+  scratch.write(',"$anon_distinct_id":');
+  scratch.writeString(anonId);
+  return end('$identify');
 }
 
 export function createPersonEvent(
@@ -35,13 +54,10 @@ export function createPersonEvent(
   time: string,
   properties: readonly FieldProperty[],
 ): SyntheticEvent {
-  return render({
-    event: '$identify',
-    uuid: createContentId(['people', 'person', id], properties),
-    time,
-    distinctId: id,
-    more: renderFields(properties),
-  });
+  const uuid = createContentId(['people', 'person', id], properties);
+  begin({ event: '$identify', uuid, time, distinctId: id });
+  writeFields(properties);
+  return end('$identify');
 }
 
 export function createGroupEvent(
@@ -51,40 +67,63 @@ export function createGroupEvent(
   time: string,
   properties: readonly FieldProperty[],
 ): SyntheticEvent {
-  return render({
-    event,
-    uuid: createContentId(['people', 'group', event, groupType, groupKey], properties),
-    time,
-    distinctId: toGroupDistinctId(groupType, groupKey),
-    more: `,"$group_type":${JSON.stringify(groupType)},"$group_key":${JSON.stringify(groupKey)}${renderFields(properties)}`,
-  });
+  const uuid = createContentId(['people', 'group', event, groupType, groupKey], properties);
+  begin({ event, uuid, time, distinctId: toGroupDistinctId(groupType, groupKey) });
+  scratch.write(',"$group_type":');
+  scratch.writeString(groupType);
+  scratch.write(',"$group_key":');
+  scratch.writeString(groupKey);
+  writeFields(properties);
+  return end(event);
 }
 
-function render({
+/** Texts are put together here: as strings, each would leave a dozen pieces for every property. */
+const scratch = new TextBuffer(4096);
+
+/** Behind it, properties are written, each behind a comma. */
+function begin({
   event,
   uuid,
   time,
   distinctId,
-  more,
 }: {
   readonly event: string;
   readonly uuid: string;
   readonly time: string;
   readonly distinctId: string;
-  /** Properties behind the first, each behind a comma. */
-  readonly more: string;
-}): SyntheticEvent {
-  const id = JSON.stringify(distinctId);
-  const start = `{"event":${JSON.stringify(event)},"uuid":"${uuid}","timestamp":${JSON.stringify(time)},"properties":{"distinct_id":`;
-  const text = flatten(`${start}${id}${more},"$geoip_disable":true}}`);
-  // An id is a piece of the line that it was read from, and would keep all of it: as a piece of the event it keeps nothing.
-  const at = start.length + 1;
-  const isPlain = id.length === distinctId.length + 2;
-  return { event, uuid, distinctId: isPlain ? text.slice(at, at + distinctId.length) : distinctId, text };
+}): void {
+  scratch.end = 0;
+  scratch.write('{"event":');
+  scratch.writeString(event);
+  scratch.write(',"uuid":"');
+  scratch.write(uuid);
+  scratch.write('","timestamp":');
+  scratch.writeString(time);
+  scratch.write(',"properties":{"distinct_id":');
+  scratch.writeString(distinctId);
 }
 
-/** Texts are put together here: as strings, each would leave a dozen pieces for every property. */
-const scratch = new TextBuffer(4096);
+function end(event: string): SyntheticEvent {
+  scratch.write(',"$geoip_disable":true}}');
+  return new SyntheticEvent(event, keep(scratch.bytes, scratch.end));
+}
+
+/** Events that are made one after the other share memory, which is free when none of them is needed any more. */
+let page = new Uint8Array(0);
+let pageEnd = 0;
+const PAGE_BYTES = 128 * 1024;
+
+function keep(bytes: Uint8Array, length: number): Uint8Array {
+  if (length > PAGE_BYTES / 4) return Uint8Array.from(bytes.subarray(0, length));
+  if (pageEnd + length > page.length) {
+    page = new Uint8Array(PAGE_BYTES);
+    pageEnd = 0;
+  }
+  const kept = page.subarray(pageEnd, pageEnd + length);
+  kept.set(bytes.subarray(0, length));
+  pageEnd += length;
+  return kept;
+}
 
 /**
  * An id of texts and of JSON.stringify of a list of fields, keys, texts and later times: uuids depend on every byte of
@@ -96,7 +135,7 @@ function createContentId(parts: readonly string[], properties: readonly FieldPro
     scratch.write(scratch.end === 0 ? '[["' : ',["');
     scratch.write(field);
     scratch.write('",');
-    scratch.write(quoteName(key));
+    writeName(key);
     scratch.write(',');
     scratch.writeString(text);
     if (laterMs !== undefined) scratch.write(`,${laterMs}`);
@@ -110,35 +149,34 @@ function createContentId(parts: readonly string[], properties: readonly FieldPro
 }
 
 /** Properties of one field follow one another. */
-function renderFields(properties: readonly FieldProperty[]): string {
-  if (properties.length === 0) return '';
-  scratch.end = 0;
+function writeFields(properties: readonly FieldProperty[]): void {
+  if (properties.length === 0) return;
   let open = '';
   for (const { field, key, text } of properties) {
     if (field === open) scratch.write(',');
     else scratch.write(`${open === '' ? '' : '}'},"${field}":{`);
-    scratch.write(quoteName(key));
+    writeName(key);
     scratch.write(':');
     scratch.write(text);
     open = field;
   }
   scratch.write('}');
-  return scratch.bytes.toString('utf8', 0, scratch.end);
 }
 
 /** Of a project there are few names. */
-const quotedNames = new Map<string, string>();
+const quotedNames = new Map<string, Uint8Array>();
 const NAMES_KEPT = 1_000;
 const NAME_MAX_LENGTH = 100;
 
-function quoteName(name: string): string {
-  if (name.length > NAME_MAX_LENGTH) return quote(name);
+function writeName(name: string): void {
   const known = quotedNames.get(name);
-  if (known !== undefined) return known;
-  if (quotedNames.size === NAMES_KEPT) quotedNames.clear();
-  const quoted = flatten(quote(name));
-  quotedNames.set(name, quoted);
-  return quoted;
+  if (known !== undefined) scratch.copy(known, 0, known.length);
+  else if (name.length > NAME_MAX_LENGTH) scratch.writeString(name);
+  else {
+    if (quotedNames.size === NAMES_KEPT) quotedNames.clear();
+    quotedNames.set(name, Buffer.from(quote(name)));
+    scratch.writeString(name);
+  }
 }
 
 const ID_MAX_LENGTH = 200;

@@ -50,7 +50,8 @@ export class TextBuffer {
     this.reserve(stop - start);
     const { bytes, end } = this;
     const shift = end - start;
-    for (let at = start; at < stop; at += 1) bytes[at + shift] = from[at] as number;
+    if (stop - start > MOST_SHORT_COPY) bytes.set(from.subarray(start, stop), end);
+    else for (let at = start; at < stop; at += 1) bytes[at + shift] = from[at] as number;
     this.end = end + stop - start;
   }
 
@@ -69,6 +70,8 @@ export class TextBuffer {
 
 /** Characters of a text for which the call of a native function costs more than a loop. */
 const MOST_SHORT = 64;
+/** The same of bytes. */
+const MOST_SHORT_COPY = 128;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

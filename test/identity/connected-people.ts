@@ -79,7 +79,9 @@ export async function importPeople(
     for await (const chunk of listMerges(staging, resolved.merges, { after: undefined, chunkEvents: 100 })) {
       people = mergePersonsTally(people, chunk.tally);
       for (const { text } of chunk.events) {
-        const sent = parseJson(text) as IncomingEvent & { properties: { distinct_id: string } };
+        const sent = parseJson(Buffer.from(text).toString()) as IncomingEvent & {
+          properties: { distinct_id: string };
+        };
         events.push(toIncoming(sent.event, sent.uuid, sent.timestamp, sent.properties));
       }
     }

@@ -60,7 +60,7 @@ async function foldAll(
     });
     resolved.push(...done.facts);
     for await (const chunk of listMerges(staging, done.merges, { after: undefined, chunkEvents: 7 })) {
-      events.push(...chunk.events.map(({ text }) => text));
+      events.push(...chunk.events.map(({ text }) => Buffer.from(text).toString()));
       tally = mergePersonsTally(tally, chunk.tally);
     }
     tally = mergePersonsTally(tally, done.people);
@@ -77,7 +77,7 @@ async function foldAll(
       limits,
     };
     for await (const chunk of foldBuckets({ staging, facts: resolved, ...range, ...options })) {
-      events.push(...chunk.events.map(({ text }) => text));
+      events.push(...chunk.events.map(({ text }) => Buffer.from(text).toString()));
       tally = mergePersonsTally(tally, chunk.tally);
     }
   }

@@ -135,6 +135,6 @@ export async function takeTestTurn(
           }),
         ];
   if (end) ledger.ended.add(turn);
-  const events = sent.map(({ text }) => parseJson(text) as TargetEvent);
+  const events = sent.map(({ text }) => parseJson(Buffer.from(text).toString()) as TargetEvent);
   return { merges, facts: [...fold.facts()].map(openFact), unmerged, mergedBefore, chosen, sent, events };
 }
