@@ -124,7 +124,7 @@ function foldGroup(
     bytes: countBytes(packs),
     unmerged: [
       ...toUnmerged(groupKey, tooLarge),
-      ...unsure.map(([property]): Unmerged => ({ reason: 'group_may_be_newer', id: groupKey, property })),
+      ...unsure.map(({ key }): Unmerged => ({ reason: 'group_may_be_newer', id: groupKey, property: key })),
     ],
   };
 }
@@ -135,7 +135,7 @@ function foldGroup(
  */
 function dropGone(properties: readonly StoredProperty[]): readonly StoredProperty[] {
   let wholes: string[] | undefined;
-  for (const [key, time] of properties) {
+  for (const { key, time } of properties) {
     if (key !== WHOLE_MARK) continue;
     wholes ??= [];
     wholes.push(time);
@@ -143,10 +143,10 @@ function dropGone(properties: readonly StoredProperty[]): readonly StoredPropert
   const kept: StoredProperty[] = [];
   let last: StoredProperty | undefined;
   for (const property of properties) {
-    const [key, time] = property;
+    const { key, time } = property;
     if (key === WHOLE_MARK || (wholes && isGone(time, wholes))) continue;
-    if (last?.[0] !== key) kept.push(property);
-    else if (time > last[1]) kept[kept.length - 1] = property;
+    if (last?.key !== key) kept.push(property);
+    else if (time > last.time) kept[kept.length - 1] = property;
     last = kept[kept.length - 1];
   }
   return kept;
@@ -196,7 +196,7 @@ function toRecords(pack: readonly FieldProperty[]): readonly PropertyRecord[] {
 
 function findLatest(...lists: readonly (readonly StoredProperty[])[]): string {
   let latest = '';
-  for (const properties of lists) for (const [, time] of properties) if (time > latest) latest = time;
+  for (const properties of lists) for (const { time } of properties) if (time > latest) latest = time;
   return latest;
 }
 

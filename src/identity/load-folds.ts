@@ -1,7 +1,7 @@
 import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
-import { ORDER_BITS } from '../state/bucket.ts';
+import { ORDERS_OF_BUCKET } from '../state/bucket.ts';
 import { getFactOrder, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/facts/fact-line.ts';
 import { estimateTextBytes, type FactsRange, readLines } from '../state/facts/fact-object.ts';
 import { OrderedLines } from '../state/facts/ordered-lines.ts';
@@ -205,7 +205,7 @@ async function* foldPieces<Fact, Fold>(
   yield fold;
 }
 
-const toBucket = (order: number): number => Math.floor(order / 2 ** ORDER_BITS);
+const toBucket = (order: number): number => Math.floor(order / ORDERS_OF_BUCKET);
 
 /** Orders from `low` up to, but not including, `high`. */
 interface Span {
@@ -219,9 +219,8 @@ async function* loadRun<Fact, Fold>(
   { buckets, ranges }: Run,
   foldBytes: number,
 ): AsyncGenerator<Fold> {
-  const bucketSpan = 2 ** ORDER_BITS;
   const waiting: Span[] = [
-    { low: (buckets[0] ?? 0) * bucketSpan, high: ((buckets.at(-1) ?? 0) + 1) * bucketSpan },
+    { low: (buckets[0] ?? 0) * ORDERS_OF_BUCKET, high: ((buckets.at(-1) ?? 0) + 1) * ORDERS_OF_BUCKET },
   ];
   for (let span = waiting.pop(); span; span = waiting.pop()) {
     let fold = kind.create();

@@ -23,7 +23,7 @@ export const toFieldProperties = (
   properties: readonly StoredProperty[],
   later?: ReadonlySet<string>,
 ): FieldProperty[] =>
-  properties.map(([key, time, text]) => ({
+  properties.map(({ key, time, text }) => ({
     field,
     entry,
     key,

@@ -144,7 +144,7 @@ export function createPropertyFilter(options: {
   const select = (
     of: string,
     field: string,
-    [key, time]: StoredProperty,
+    { key, time }: Pick<StoredProperty, 'key' | 'time'>,
     value: Value,
     on: {
       readonly later?: (key: string) => void;
@@ -221,10 +221,10 @@ export function createPropertyFilter(options: {
       };
       const on = { later: later.add, first };
       for (const one of set) {
-        const timeMs = toTimeMs(one[1]);
+        const timeMs = toTimeMs(one.time);
         // The value that the floor of one property was raised for has its very time.
         const replaces =
-          overwrite && timeMs > floorMs && !(hasFloors && timeMs < readMark(of, FLOOR_OF_ONE, one[0]));
+          overwrite && timeMs > floorMs && !(hasFloors && timeMs < readMark(of, FLOOR_OF_ONE, one.key));
         const value = !overwrite ? FILLING : replaces ? REPLACING : HELD_BACK;
         const verdict = select(of, SET, one, value, on);
         if (verdict === 'known') continue;
@@ -235,8 +235,8 @@ export function createPropertyFilter(options: {
       const wasSet = listKeys(set);
       const filled = listKeys(fill);
       const candidates = overwrite
-        ? setOnce.filter(([key]) => !filled.has(key))
-        : setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key));
+        ? setOnce.filter(({ key }) => !filled.has(key))
+        : setOnce.filter(({ key }) => !wasSet.has(key) && !isKnown(of, SET, key));
       const sentOnce = candidates.filter((one) => select(of, SET_ONCE, one, SET_BEFORE) !== 'known');
       return { set: sentSet, later: later.keys(), fill, setOnce: sentOnce };
     },
@@ -246,7 +246,7 @@ export function createPropertyFilter(options: {
       raiseMark(of, FLOOR_OF_ONE, key, timeMs);
     },
     selectGroup(of, set) {
-      const isNew = select(of, groupFields.mark, ['', '', ''], MARK) === 'send';
+      const isNew = select(of, groupFields.mark, THE_GROUP, MARK) === 'send';
       if (at.isForgotten) return { set: [], later: NONE_LATER, isNew, unsure: [...set] };
       const sent: StoredProperty[] = [];
       const unsure: StoredProperty[] = [];
@@ -275,14 +275,15 @@ const FILLING: Value = { keep: 'latest', replaces: false, isHeldBack: false, isO
 const SET_BEFORE: Value = { keep: 'earliest', replaces: false, isHeldBack: false, isOnce: true };
 /** Of the group itself. */
 const MARK: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: false };
+const THE_GROUP = { key: '', time: '' };
 const NOTHING_ON = {};
 const NO_ENTRIES: readonly PropertyEntry[] = [];
 
 /** Most subjects have those of the one before: one set serves all of them. */
 function listKeys(properties: readonly StoredProperty[]): ReadonlySet<string> {
   if (properties.length === 0) return NO_KEYS;
-  if (properties.length !== lastKeys.size || !properties.every(([key]) => lastKeys.has(key)))
-    lastKeys = new Set(properties.map(([key]) => key));
+  if (properties.length !== lastKeys.size || !properties.every(({ key }) => lastKeys.has(key)))
+    lastKeys = new Set(properties.map(({ key }) => key));
   return lastKeys;
 }
 const NO_KEYS: ReadonlySet<string> = new Set();

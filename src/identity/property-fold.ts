@@ -74,13 +74,14 @@ export class PropertyFold {
   }
 
   /** Adds what `snapshots` of another fold returned. Returns by how much memory grew, in bytes, estimated. */
-  addSnapshot([time, text]: Snapshot): number {
+  addSnapshot(snapshot: Snapshot): number {
+    const { time, text } = snapshot;
     if (this.isEmpty) {
       this.#time = time;
       this.#text = text;
       return text.length;
     }
-    if (this.#isOfOthers(time)) return this.#openOthers().addSnapshot([time, text]);
+    if (this.#isOfOthers(time)) return this.#openOthers().addSnapshot(snapshot);
     if (this.#text === text) {
       if (this.#keep === 'latest' ? time > this.#time : time < this.#time) this.#time = time;
       return 0;
@@ -129,24 +130,24 @@ export class PropertyFold {
   snapshots(): readonly Snapshot[] {
     const own = this.#listOwn();
     if (!this.#others) return own;
-    return [...own, ...this.#others.snapshots()].sort(([a], [b]) => (a > b ? -1 : 1));
+    return [...own, ...this.#others.snapshots()].sort((a, b) => (a.time > b.time ? -1 : 1));
   }
 
   #listOwn(): readonly Snapshot[] {
     if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
     if (this.isEmpty) return [];
     // Not kept: a young text that an old object refers to is copied, even where nobody needs that object any more.
-    return [[this.#time, this.#text ?? renderSnapshot(readValues(this.#values ?? {}))]];
+    return [{ time: this.#time, text: this.#text ?? renderSnapshot(readValues(this.#values ?? {})) }];
   }
 
   /** Sorted by key. A key may be there once for each scope. */
   properties(): StoredProperty[] {
     const properties: StoredProperty[] = [];
     const snapshots = this.snapshots();
-    for (const [time, text] of snapshots) {
-      splitMembers(text, (key, value) => properties.push([key, time, value]));
+    for (const { time, text } of snapshots) {
+      splitMembers(text, (key, value) => properties.push({ key, time, text: value }));
     }
-    return snapshots.length > 1 ? properties.sort(([a], [b]) => (a < b ? -1 : 1)) : properties;
+    return snapshots.length > 1 ? properties.sort((a, b) => (a.key < b.key ? -1 : 1)) : properties;
   }
 
   #isOfOthers(time: string): boolean {
@@ -159,7 +160,7 @@ export class PropertyFold {
   }
 
   *#list(byKey: ReadonlyMap<string, Version>): Generator<StoredProperty> {
-    for (const [key, version] of byKey) yield [key, version.time, getText(version)];
+    for (const [key, version] of byKey) yield { key, time: version.time, text: getText(version) };
   }
 
   #expand(): Map<string, Version> {

@@ -78,7 +78,7 @@ export async function recallValues(late: readonly LateMerge[], options: RecallOp
     if (values.size === 0 && table && !mayHaveEntered(ledger.hash, table, own)) continue;
     const replaced: StoredProperty[] = [];
     for (const { property, replaces } of values.values()) {
-      const [name, time] = property;
+      const { key: name, time } = property;
       if (replaces && user !== undefined) replaced.push(property);
       else facts.push({ kind: 'floor', of, key: name, timeMs: toTimeMs(time) });
     }
@@ -110,7 +110,8 @@ async function findSent(
 ): Promise<Map<string, Map<string, SentValue>>> {
   const orders = new Set([...ids].map(getOrder));
   const found = new Map<string, Map<string, SentValue>>();
-  const add = (id: string, [key, time, text]: StoredProperty) => {
+  const add = (id: string, property: StoredProperty) => {
+    const { key, time, text } = property;
     const own = ledger.hash.id(id);
     const table = tables.get(own[0] ?? 0);
     const entry = table && readPropertyEntry(table, hashSetProperty(ledger.hash, own, key));
@@ -119,8 +120,8 @@ async function findSent(
     found.set(id, values);
     const known = values.get(key);
     // As within one migration, of two values of one time.
-    if (known && known.property[2] >= text) return;
-    values.set(key, { property: [key, time, text], replaces: entry.replaced || entry.isHeldBack });
+    if (known && known.property.text >= text) return;
+    values.set(key, { property, replaces: entry.replaced || entry.isHeldBack });
   };
   for await (const { key, sections } of sent.facts()) {
     for (const section of sections) {
@@ -129,8 +130,8 @@ async function findSent(
       const lines = await readLines(staging, { key, offset, length, sections: [section] });
       for (const fact of lines.parse(parseStoredFact, (order) => orders.has(order))) {
         if ((fact.kind === 'id' || fact.kind === 'person') && ids.has(fact.id))
-          for (const [time, text] of parseProperties(fact.properties).set)
-            splitMembers(text, (name, value) => add(fact.id, [name, time, value]));
+          for (const { time, text } of parseProperties(fact.properties).set)
+            splitMembers(text, (name, value) => add(fact.id, { key: name, time, text: value }));
         if (pace.isDue()) await pace.rest();
       }
     }

@@ -9,8 +9,8 @@ import {
   mergesIndex,
   OF_DIGITS,
   parseResolvedFact,
-  renderResolvedFact,
   saveMerges,
+  writeResolvedFact,
 } from '../state/facts/resolved-facts.ts';
 import { toMergesKey, toResolvedFactsKey } from '../state/keys/turn.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
@@ -146,10 +146,10 @@ async function passOnSent(
 const LATE_AT_ONCE = 10_000;
 
 /** All facts about one person or group as the fewest lines. */
-function joinFacts(lines: readonly string[]): string[] {
+function joinFacts(lines: readonly string[], into: BucketLines): void {
   const fold = new ResolvedFold();
   for (const line of lines) fold.add(parseResolvedFact(line));
-  return [...fold.facts()].map(renderResolvedFact);
+  for (const fact of fold.facts()) writeResolvedFact(fact, into);
 }
 
 /** Merges of one object: what one step of sending them holds in memory. */
@@ -176,7 +176,7 @@ function createResolvedWriter(
   const sink: ResolvedSink = {
     merge: (merge) => void pairs.push(JSON.stringify(merge)),
     lateMerge: (one) => void late.push(one),
-    fact: (fact) => lines.add(renderResolvedFact(fact)),
+    fact: (fact) => writeResolvedFact(fact, lines),
     unmerged: (one) => addUnmerged(people, one),
     mergedBefore: () => {
       people.mergedBefore = (people.mergedBefore ?? 0) + 1;

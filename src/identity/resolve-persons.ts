@@ -140,7 +140,7 @@ export async function resolvePersons(
       const other = perhaps.toString('hex');
       const timeMs = Math.max(floorMs, toTimeMs(properties.newestSet));
       if (timeMs > Number.NEGATIVE_INFINITY) sink.fact({ kind: 'floor', of, timeMs });
-      for (const [key, time] of properties.set.properties())
+      for (const { key, time } of properties.set.properties())
         sink.fact({ kind: 'floor', of: other, key, timeMs: toTimeMs(time) });
       if (floorMs > Number.NEGATIVE_INFINITY)
         sink.lateMerge({ id, user: undefined, of: other, newestMs: floorMs });

@@ -6,11 +6,13 @@ export const getBucket = (id: string): number => hash(id) % BUCKETS;
 
 /** Bits of an order below those of the bucket. */
 export const ORDER_BITS = 24;
+/** As many as one bucket has. */
+export const ORDERS_OF_BUCKET = 2 ** ORDER_BITS;
 
 /** The place of an id among all ids: a whole number whose first byte is the bucket. */
 export function getOrder(id: string): number {
   const bits = hash(id);
-  return (bits % BUCKETS) * 2 ** ORDER_BITS + (bits >>> (32 - ORDER_BITS));
+  return (bits % BUCKETS) * ORDERS_OF_BUCKET + (bits >>> (32 - ORDER_BITS));
 }
 
 /** FNV-1a over UTF-16 units, then murmur's finaliser: FNV alone leaves similar ids in few buckets. */

@@ -121,10 +121,10 @@ test('the latest value set and the earliest value set once are kept, whatever ca
       id: 'u1',
       properties: expect.any(String),
       set: [
-        ['old', '2023-01-01T00:00:00.000Z', 'true'],
-        ['plan', '2023-01-03T00:00:00.000Z', '"business"'],
+        { key: 'old', time: '2023-01-01T00:00:00.000Z', text: 'true' },
+        { key: 'plan', time: '2023-01-03T00:00:00.000Z', text: '"business"' },
       ],
-      setOnce: [['first_seen', '2023-01-01T00:00:00.000Z', '"first"']],
+      setOnce: [{ key: 'first_seen', time: '2023-01-01T00:00:00.000Z', text: '"first"' }],
     },
   ]);
 });
@@ -133,19 +133,23 @@ test('of two values at the same time the greater text wins in either order', () 
   const a = person('1', { plan: 'a' });
   const b = person('1', { plan: 'b' });
   for (const fold of [foldFacts([a, b]), foldFacts([b, a])]) {
-    expect(listStored(fold, 'id')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', '"b"']] }]);
+    expect(listStored(fold, 'id')).toMatchObject([
+      { set: [{ key: 'plan', time: '2023-01-01T00:00:00.000Z', text: '"b"' }] },
+    ]);
   }
 });
 
 test('null is a value, undefined is none', () => {
   const fold = foldFacts([person('1', { plan: null, gone: undefined })]);
-  expect(listStored(fold, 'id')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', 'null']] }]);
+  expect(listStored(fold, 'id')).toMatchObject([
+    { set: [{ key: 'plan', time: '2023-01-01T00:00:00.000Z', text: 'null' }] },
+  ]);
 });
 
 test('a number keeps the digits that a double cannot hold', () => {
   const fold = foldFacts([person('1', { account: new ExactNumber('1234567890123456789') })]);
   expect(listStored(fold, 'id')).toMatchObject([
-    { set: [['account', expect.any(String), '1234567890123456789']] },
+    { set: [{ key: 'account', time: expect.any(String), text: '1234567890123456789' }] },
   ]);
 });
 

@@ -158,7 +158,7 @@ describe('a ledger over several migrations', () => {
                   : [],
               ),
             );
-            for (const [key, time] of 'set' in fact ? fact.set : []) {
+            for (const { key, time } of 'set' in fact ? fact.set : []) {
               if (!replaced.has(key)) continue;
               const before = times.get(`${fact.of} ${key}`);
               if (before !== undefined) expect(time > before).toBe(true);

@@ -40,8 +40,8 @@ test('an anonymous id seen with one user becomes that user, with all that was kn
     {
       id: 'u1',
       set: [
-        ['locale', DAY[0], '"de"'],
-        ['plan', DAY[0], '"team"'],
+        { key: 'locale', time: DAY[0], text: '"de"' },
+        { key: 'plan', time: DAY[0], text: '"team"' },
       ],
     },
   ]);

@@ -1,7 +1,7 @@
 import type { Pace } from '../../lib/async/pace.ts';
 import { giveBuffer } from '../../lib/spare-buffers.ts';
 import { TextBuffer } from '../../lib/text-buffer.ts';
-import { ORDER_BITS } from '../bucket.ts';
+import { ORDER_BITS, ORDERS_OF_BUCKET } from '../bucket.ts';
 import { ORDER_DIGITS } from './fact-line.ts';
 
 /**
@@ -17,13 +17,6 @@ export class BucketLines {
   #starts = new Uint32Array(FIRST_LINES + 1);
   /** The digits that all lines begin with, as a number: see ORDER_DIGITS. */
   #orders = new Uint32Array(FIRST_LINES);
-
-  add(line: string): void {
-    const start = this.#text.end;
-    this.#text.write(line);
-    this.#note(readOrder(this.#text.bytes, start));
-    this.end();
-  }
 
   /** Begins a line with the digits of its order; `end` has to follow what is written behind them. */
   begin(order: number): TextBuffer {
@@ -55,12 +48,12 @@ export class BucketLines {
 
   /**
    * The same with fewer lines for all that begin with the same `digits`, which are more than those of the order: `join`
-   * makes them of some at a time. These lines are of no use afterwards. Where few begin alike, whoever reads them joins
+   * writes them for some at a time. These lines are of no use afterwards. Where few begin alike, whoever reads them joins
    * them at less cost, and all are left as they are.
    */
   async join(
     digits: number,
-    join: (lines: readonly string[]) => readonly string[],
+    join: (lines: readonly string[], into: BucketLines) => void,
     pace: Pace,
   ): Promise<BucketLines> {
     const sorted = this.#sortLines();
@@ -73,14 +66,10 @@ export class BucketLines {
       let to = from + 1;
       while (to < sorted.length && this.#beginAlike(sorted[from] ?? 0, sorted[to] ?? 0, digits)) to += 1;
       if (to === from + 1) joined.#copy(this, sorted[from] ?? 0);
-      else {
-        const lines = await this.#joinRow(sorted.subarray(from, to), join, pace);
-        for (const line of [...lines].sort()) joined.add(line);
-      }
+      else await this.#joinRow(sorted.subarray(from, to), join, joined, pace);
       if (pace.isDue()) await pace.rest();
       from = to;
     }
-    joined.#sorted = Uint32Array.from({ length: joined.#count }, (_, line) => line);
     this.release();
     return joined;
   }
@@ -95,16 +84,22 @@ export class BucketLines {
 
   async #joinRow(
     row: Uint32Array,
-    join: (lines: readonly string[]) => readonly string[],
+    join: (lines: readonly string[], into: BucketLines) => void,
+    joined: BucketLines,
     pace: Pace,
-  ): Promise<readonly string[]> {
-    let joined: readonly string[] = [];
+  ): Promise<void> {
+    let before: readonly string[] = [];
     for (let from = 0; from < row.length; from += JOINED_AT_ONCE) {
       const some = Array.from(row.subarray(from, from + JOINED_AT_ONCE), (line) => this.#read(line));
-      joined = join([...joined, ...some]);
+      const isLast = from + JOINED_AT_ONCE >= row.length;
+      const into = isLast ? joined : new BucketLines();
+      join([...before, ...some], into);
+      if (!isLast) {
+        before = Array.from({ length: into.#count }, (_, line) => into.#read(line));
+        into.release();
+      }
       if (pace.isDue()) await pace.rest();
     }
-    return joined;
   }
 
   #read(line: number): string {
@@ -254,7 +249,6 @@ const FEW_ALIKE = 4;
 const FIRST_BYTES = 64 * 1024;
 const FIRST_LINES = 1_000;
 const LF = 0x0a;
-const ORDERS_OF_BUCKET = 2 ** ORDER_BITS;
 const MOST_BUCKETS = 256;
 /** More than one object can hold; with the bits of an order, what a double holds exactly. */
 const MOST_LINES = 2 ** (53 - ORDER_BITS);

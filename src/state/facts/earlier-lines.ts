@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { renderProperties, toSnapshots } from './snapshots.ts';
 
 /** Lines of version 0.1.0, and of those before its successor: JSON, with every value as JSON text in it. */
-export const earlierProperty = z.tuple([z.string(), z.string(), z.string()]);
+export const earlierProperty = z
+  .tuple([z.string(), z.string(), z.string()])
+  .transform(([key, time, text]) => ({ key, time, text }));
 const earlierProperties = z.array(earlierProperty);
 
 const earlierFact = z.discriminatedUnion('kind', [

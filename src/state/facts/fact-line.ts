@@ -1,5 +1,5 @@
 import type { TextBuffer } from '../../lib/text-buffer.ts';
-import { BUCKETS, getOrder, ORDER_BITS } from '../bucket.ts';
+import { BUCKETS, getOrder, ORDER_BITS, ORDERS_OF_BUCKET } from '../bucket.ts';
 import type { BucketLines } from './bucket-lines.ts';
 import { parseEarlier } from './earlier-lines.ts';
 import { Fields } from './fields.ts';
@@ -98,9 +98,10 @@ export const toVendorId = (person: string): string => `vendor ${person}`;
 /** Where a line is among all lines. */
 export function getFactOrder(fact: StoredFact): number {
   const order = getOrder(getBucketId(fact));
-  if (fact.kind === 'member' || fact.kind === 'members') return order + MEMBER_BUCKETS.from * 2 ** ORDER_BITS;
+  if (fact.kind === 'member' || fact.kind === 'members')
+    return order + MEMBER_BUCKETS.from * ORDERS_OF_BUCKET;
   if (fact.kind === 'join' || fact.kind === 'rename')
-    return (order % 2 ** ORDER_BITS) + STATEMENT_BUCKETS.from * 2 ** ORDER_BITS;
+    return (order % ORDERS_OF_BUCKET) + STATEMENT_BUCKETS.from * ORDERS_OF_BUCKET;
   return order;
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { gzip } from '../../lib/gzip.ts';
-import { quote } from '../../lib/json/quote.ts';
 import { HASH_BYTES } from '../ledger/keyed-hash.ts';
+import type { BucketLines } from './bucket-lines.ts';
 import { earlierProperty, toProperties } from './earlier-lines.ts';
+import { ORDER_DIGITS } from './fact-line.ts';
 import { type Lines, readLines } from './fact-object.ts';
 import { Fields } from './fields.ts';
 
@@ -40,20 +41,44 @@ export type ResolvedFact =
       readonly properties: string;
     };
 
-/** `of`, which begins with the order, a letter, and the fields, each behind a tab; ids are JSON strings. */
-export function renderResolvedFact(fact: ResolvedFact): string {
+/** Writes a line: `of`, which begins with the order, a letter, and the fields, each behind a tab; ids are JSON strings. */
+export function writeResolvedFact(fact: ResolvedFact, lines: BucketLines): void {
+  const { of } = fact;
+  const out = lines.begin(Number.parseInt(of.slice(0, ORDER_DIGITS), 16));
+  out.write(of.slice(ORDER_DIGITS));
   switch (fact.kind) {
     case 'person':
-      return fact.months
-        ? `${fact.of}${fact.isAlias ? 'n' : 'q'}\t${quote(fact.id)}\t${fact.months.join()}\t${fact.properties}`
-        : `${fact.of}${fact.isAlias ? 'm' : 'p'}\t${quote(fact.id)}\t${fact.properties}`;
+      if (fact.months) {
+        out.write(fact.isAlias ? 'n\t' : 'q\t');
+        out.writeString(fact.id);
+        out.write('\t');
+        out.write(fact.months.join());
+      } else {
+        out.write(fact.isAlias ? 'm\t' : 'p\t');
+        out.writeString(fact.id);
+      }
+      out.write('\t');
+      out.write(fact.properties);
+      break;
     case 'floor':
-      return `${fact.of}f\t${fact.timeMs}${fact.key === undefined ? '' : `\t${quote(fact.key)}`}`;
+      out.write(`f\t${fact.timeMs}`);
+      if (fact.key !== undefined) {
+        out.write('\t');
+        out.writeString(fact.key);
+      }
+      break;
     case 'active':
-      return `${fact.of}a\t${fact.months.join()}`;
+      out.write(`a\t${fact.months.join()}`);
+      break;
     case 'group':
-      return `${fact.of}g\t${quote(fact.groupType)}\t${quote(fact.groupKey)}\t${fact.time}\t${fact.properties}`;
+      out.write('g\t');
+      out.writeString(fact.groupType);
+      out.write('\t');
+      out.writeString(fact.groupKey);
+      out.write(`\t${fact.time}\t`);
+      out.write(fact.properties);
   }
+  lines.end();
 }
 
 /** Hexadecimal digits of a keyed hash. */

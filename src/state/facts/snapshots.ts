@@ -5,10 +5,18 @@ import { findStringEnd, findValueEnd } from '../../lib/json/value-end.ts';
  * Properties that share a source time: the time, and their canonical JSON text as one object, its keys sorted.
  * Properties are stored and moved as such texts; they are taken apart only where they are compared or sent.
  */
-export type Snapshot = readonly [time: string, text: string];
+export interface Snapshot {
+  readonly time: string;
+  readonly text: string;
+}
 
-/** Key, source time of the kept value, the value's canonical JSON text. */
-export type StoredProperty = readonly [key: string, time: string, text: string];
+export interface StoredProperty {
+  readonly key: string;
+  /** Source time of the kept value. */
+  readonly time: string;
+  /** The value's canonical JSON text. */
+  readonly text: string;
+}
 
 /** Nothing about a person or group. */
 export const NO_PROPERTIES = '0';
@@ -19,8 +27,8 @@ export const NO_PROPERTIES = '0';
  */
 export function renderProperties(set: readonly Snapshot[], setOnce: readonly Snapshot[]): string {
   let text = String(set.length);
-  for (const [time, values] of set) text += `\t${time}\t${values}`;
-  for (const [time, values] of setOnce) text += `\t${time}\t${values}`;
+  for (const one of set) text += `\t${one.time}\t${one.text}`;
+  for (const one of setOnce) text += `\t${one.time}\t${one.text}`;
   return text;
 }
 
@@ -31,13 +39,25 @@ export interface SnapshotLists {
 
 /** Throws where the text is not what `renderProperties` made. */
 export function parseProperties(text: string): SnapshotLists {
-  const [count = '', ...fields] = text.split('\t');
-  const inSet = Number(count);
-  const all: Snapshot[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) all.push([fields[at] ?? '', fields[at + 1] ?? '']);
-  if (!/^\d+$/.test(count) || fields.length % 2 !== 0 || inSet > all.length)
-    throw new Error('these are no properties');
-  return { set: all.slice(0, inSet), setOnce: all.slice(inSet) };
+  let tab = text.indexOf('\t');
+  const count = tab === -1 ? text : text.slice(0, tab);
+  const inSet = /^\d+$/.test(count) ? Number(count) : Number.POSITIVE_INFINITY;
+  const set: Snapshot[] = [];
+  const setOnce: Snapshot[] = [];
+  while (tab !== -1) {
+    const behindTime = text.indexOf('\t', tab + 1);
+    if (behindTime === -1) throw new Error('these are no properties');
+    const next = text.indexOf('\t', behindTime + 1);
+    const snapshot = {
+      time: text.slice(tab + 1, behindTime),
+      text: text.slice(behindTime + 1, next === -1 ? text.length : next),
+    };
+    if (set.length < inSet) set.push(snapshot);
+    else setOnce.push(snapshot);
+    tab = next;
+  }
+  if (set.length < inSet) throw new Error('these are no properties');
+  return { set, setOnce };
 }
 
 /** The latest time of a snapshot that was set; empty where there is none. */
@@ -50,7 +70,7 @@ export function findNewestSet(text: string): string {
 /** Groups properties by their time, newest first; those of one time by key. */
 export function toSnapshots(properties: Iterable<StoredProperty>): Snapshot[] {
   const byTime = new Map<string, [key: string, text: string][]>();
-  for (const [key, time, text] of properties) {
+  for (const { key, time, text } of properties) {
     const known = byTime.get(time);
     if (known) known.push([key, text]);
     else byTime.set(time, [[key, text]]);
@@ -59,7 +79,7 @@ export function toSnapshots(properties: Iterable<StoredProperty>): Snapshot[] {
     .sort(([a], [b]) => (a > b ? -1 : 1))
     .map(([time, members]) => {
       const sorted = members.sort(([a], [b]) => (a < b ? -1 : 1));
-      return [time, `{${sorted.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`];
+      return { time, text: `{${sorted.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}` };
     });
 }
 

@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest';
+import { BucketLines } from '../../../src/state/facts/bucket-lines.ts';
 import {
   parseResolvedFact,
   type ResolvedFact,
-  renderResolvedFact,
+  writeResolvedFact,
 } from '../../../src/state/facts/resolved-facts.ts';
+
+function renderResolvedFact(fact: ResolvedFact): string {
+  const lines = new BucketLines();
+  writeResolvedFact(fact, lines);
+  return String(lines.texts()[0]?.body).slice(0, -1);
+}
 
 const of = '07ab34567890abcdef123456';
 const time = '2023-01-01T00:00:00.000Z';

@@ -65,13 +65,13 @@ describe('a snapshot', () => {
 
   it('groups properties of one time, newest first', () => {
     const properties = [
-      ['b', '2023-01-01', '1'],
-      ['c', '2023-01-02', '2'],
-      ['a', '2023-01-01', '"x"'],
-    ] as const;
+      { key: 'b', time: '2023-01-01', text: '1' },
+      { key: 'c', time: '2023-01-02', text: '2' },
+      { key: 'a', time: '2023-01-01', text: '"x"' },
+    ];
     expect(toSnapshots(properties)).toEqual([
-      ['2023-01-02', '{"c":2}'],
-      ['2023-01-01', '{"a":"x","b":1}'],
+      { time: '2023-01-02', text: '{"c":2}' },
+      { time: '2023-01-01', text: '{"a":"x","b":1}' },
     ]);
   });
 });
@@ -79,10 +79,10 @@ describe('a snapshot', () => {
 describe('properties as text', () => {
   it('keep what was set apart from what was set once', () => {
     const set = [
-      ['2023-01-02', '{"a":1}'],
-      ['2023-01-01', '{"b":1}'],
-    ] as const;
-    const setOnce = [['2023-01-03', '{"c":1}']] as const;
+      { time: '2023-01-02', text: '{"a":1}' },
+      { time: '2023-01-01', text: '{"b":1}' },
+    ];
+    const setOnce = [{ time: '2023-01-03', text: '{"c":1}' }];
     const text = renderProperties(set, setOnce);
     expect(parseProperties(text)).toEqual({ set, setOnce });
     expect(findNewestSet(text)).toBe('2023-01-02');
