@@ -11,6 +11,7 @@ import {
 } from '../state/facts/fact-line.ts';
 import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
 import { KnownId, type Member, NO_MONTH, toStoredMember, USERS_KEPT } from './known-id.ts';
+import { UserTimes } from './merges/user-times.ts';
 import { PersonProperties } from './person-properties.ts';
 
 export interface GroupFold {
@@ -68,9 +69,11 @@ export class FactFold {
     if (beside === undefined) return;
     const other = this.#id(beside).findMember(beside, person, time);
     if (other.besideMonth !== month) {
+      if (other.besideMonth !== NO_MONTH) {
+        other.othersBeside ??= new Set();
+        other.othersBeside.add(other.besideMonth);
+      }
       other.besideMonth = month;
-      other.besideUser ??= new Set();
-      other.besideUser.add(month);
     }
   }
 
@@ -160,7 +163,7 @@ export class FactFold {
     for (const [person, first] of this.#linkMembers()) {
       const members: StoredMember[] = [];
       for (let one: Member | undefined = first; one; one = one.sibling) members.push(toStoredMember(one));
-      yield { kind: 'members', person, members: members.length === 1 ? members : members.sort(compareIds) };
+      yield { kind: 'members', person, members: sortMembers(members) };
     }
     yield* this.#renames.values();
     yield* this.#joins.values();
@@ -253,14 +256,16 @@ type PairKind = 'pairs' | 'verdicts' | 'waitingVerdicts';
 /** False when both were seen together before. */
 function addPair(known: KnownId, kind: PairKind, userId: string, time: string): boolean {
   const users = known[kind];
-  if (!users) {
-    known[kind] = new Map([[userId, time]]);
-    return true;
-  }
-  const first = users.get(userId);
-  const joined = first === undefined ? time : joinTimes(first, time);
-  if (joined !== first) users.set(userId, joined);
-  return first === undefined;
+  if (users) return users.add(userId, time);
+  known[kind] = new UserTimes(userId, time);
+  return true;
+}
+
+/** Mostly one or two. */
+function sortMembers(members: StoredMember[]): readonly StoredMember[] {
+  const [first, second] = members;
+  if (members.length > 2 || !first || !second) return members.sort(compareIds);
+  return compareIds(first, second) < 0 ? members : [second, first];
 }
 
 const compareIds = ({ id: a }: StoredMember, { id: b }: StoredMember): number => (a < b ? -1 : 1);
@@ -268,8 +273,8 @@ const compareIds = ({ id: a }: StoredMember, { id: b }: StoredMember): number =>
 /** What follows from what the vendor says of an id. */
 function* listVerdicts(id: string, known: KnownId): Generator<StoredFact> {
   const { verdicts, waitingVerdicts, placed, named } = known;
-  for (const [userId, time] of verdicts ?? []) yield { kind: 'verdict', anonId: id, userId, time };
-  for (const [userId, time] of waitingVerdicts ?? [])
+  for (const [userId, time] of verdicts?.map ?? []) yield { kind: 'verdict', anonId: id, userId, time };
+  for (const [userId, time] of waitingVerdicts?.map ?? [])
     yield { kind: 'waiting_verdict', anonId: id, userId, time };
   for (const [person, user] of placed ?? []) yield { kind: 'placed', id, person, user };
   for (const name of named ?? []) yield { kind: 'named', id, name };

@@ -7,6 +7,7 @@ import {
   writeIdFields,
 } from '../state/facts/fact-line.ts';
 import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
+import type { UserTimes } from './merges/user-times.ts';
 import { PersonProperties } from './person-properties.ts';
 
 /** Users of one anonymous id that an order is made of; of one with more of them nobody knows whose it is. */
@@ -17,16 +18,16 @@ export class KnownId {
   /** It is the user id of some record. */
   isUser = false;
   /** Users, with the first time both were seen together. */
-  pairs: Map<string, string> | undefined;
+  pairs: UserTimes | undefined;
   properties: PersonProperties | undefined;
   /** Of the records of a part: the persons of the vendor that it was seen with. */
   members: Member | undefined;
   /** Of stored facts, as all that follows. */
   active: StoredActivity | undefined;
   /** Pairs that follow from what the vendor says. */
-  verdicts: Map<string, string> | undefined;
+  verdicts: UserTimes | undefined;
   /** The same, of an id whose own migrations are still to send their persons. */
-  waitingVerdicts: Map<string, string> | undefined;
+  waitingVerdicts: UserTimes | undefined;
   /** The vendor's persons that it is of, and the user of each, as hashes. */
   placed: Map<string, string | undefined> | undefined;
   /** Earlier names under which it was seen with the users of `verdicts` and `waitingVerdicts`. */
@@ -35,7 +36,7 @@ export class KnownId {
   /** It has more users than are kept: which ones these are depends on the order in which facts were read. */
   get hasTooMany(): boolean {
     const { pairs, verdicts, waitingVerdicts } = this;
-    return [pairs, verdicts, waitingVerdicts].some((users) => users !== undefined && users.size > USERS_KEPT);
+    return isTooMany(pairs) || isTooMany(verdicts) || isTooMany(waitingVerdicts);
   }
 
   /** Its properties, to be added to. */
@@ -72,7 +73,7 @@ export class KnownId {
     const properties = this.properties?.isEmpty === false ? this.properties.text : NO_PROPERTIES;
     this.properties = undefined;
     if (!isUser && !pairs && !active && properties === NO_PROPERTIES) return undefined;
-    return { kind: 'id', id, isUser, active, pairs: pairs ? listPairs(pairs) : [], properties };
+    return { kind: 'id', id, isUser, active, pairs: pairs?.list() ?? NO_PAIRS, properties };
   }
 
   /** Writes the line of what `takeStored` returns. */
@@ -81,7 +82,7 @@ export class KnownId {
     const active = this.#sumActivity();
     if (!isUser && !pairs && !active && properties?.isEmpty !== false) return;
     const out = lines.begin(getOrder(id));
-    writeIdFields({ id, isUser, active, pairs: pairs ? listPairs(pairs) : NO_PAIRS }, out);
+    writeIdFields({ id, isUser, active, pairs: pairs?.list() ?? NO_PAIRS }, out);
     out.write('\t');
     if (properties) properties.write(out);
     else out.write(NO_PROPERTIES);
@@ -100,9 +101,11 @@ export class KnownId {
     let months = NO_MONTHS;
     let besideUser = NO_MONTHS;
     for (let one = this.members; one; one = one.next) {
-      const own = listMonths(one);
+      const own = listMonths(one.month, one.others);
       months = months.length === 0 ? own : toSorted(new Set([...months, ...own]));
-      if (one.besideUser) besideUser = toSorted(new Set([...besideUser, ...one.besideUser]));
+      const beside = listMonths(one.besideMonth, one.othersBeside);
+      if (beside.length > 0)
+        besideUser = besideUser.length === 0 ? beside : toSorted(new Set([...besideUser, ...beside]));
       isUser ||= one.isUser;
     }
     return months.length + besideUser.length === 0 ? undefined : { isUser, months, besideUser };
@@ -120,9 +123,9 @@ export interface Member {
   /** With events: the last one that was added, as most records are of it, and those before. */
   month: number;
   others: Set<number> | undefined;
-  /** In which a record shows the id beside a user. */
+  /** In which a record shows the id beside a user, in the same way. */
   besideMonth: number;
-  besideUser: Set<number> | undefined;
+  othersBeside: Set<number> | undefined;
   next: Member | undefined;
   /** Another id of the person, once all are known. */
   sibling: Member | undefined;
@@ -136,7 +139,7 @@ const createMember = (id: string, person: string | undefined, time: string): Mem
   month: NO_MONTH,
   others: undefined,
   besideMonth: NO_MONTH,
-  besideUser: undefined,
+  othersBeside: undefined,
   next: undefined,
   sibling: undefined,
 });
@@ -147,16 +150,15 @@ export const toStoredMember = (member: Member): StoredMember => ({
   id: member.id,
   isUser: member.isUser,
   time: member.time,
-  months: listMonths(member),
+  months: listMonths(member.month, member.others),
 });
 
-const listMonths = ({ month, others }: Member): readonly number[] =>
+const listMonths = (month: number, others: ReadonlySet<number> | undefined): readonly number[] =>
   others ? toSorted(new Set([...others, month])) : month === NO_MONTH ? NO_MONTHS : [month];
 
 const toSorted = (months: Iterable<number>): number[] => [...months].sort((a, b) => a - b);
 
-const listPairs = (pairs: ReadonlyMap<string, string>): StoredId['pairs'] =>
-  pairs.size === 1 ? [...pairs] : [...pairs].sort(([a], [b]) => (a < b ? -1 : 1));
+const isTooMany = (users: UserTimes | undefined): boolean => users !== undefined && users.size > USERS_KEPT;
 
 /** Those of both lists, each once. Most ids have one month: then the list is the one that is known. */
 export function joinMonths(known: readonly number[], more: readonly number[]): readonly number[] {

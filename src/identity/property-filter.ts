@@ -166,7 +166,7 @@ export function createPropertyFilter(options: {
     const { replaces: replaced, isOnce, isHeldBack } = value;
     const before = known && isOnce ? readPropertyEntry(table, toBeforeHash(property)) : undefined;
     const decided = decideProperty(known, timeMs, value, at, before);
-    const verdict = decideBeside(decided, timeMs, others);
+    const verdict = others.length === 0 ? decided : decideBeside(decided, timeMs, others);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
     if (isLater) on.later?.(key);

@@ -202,9 +202,9 @@ function findUsers(
   renames: Renames,
   hash: KeyedHash,
 ): UsersFound {
-  const seen = pairs ?? NOBODY;
-  const verdict = verdicts ?? NOBODY;
-  const waiting = waitingVerdicts ?? NOBODY;
+  const seen = pairs?.map ?? NOBODY;
+  const verdict = verdicts?.map ?? NOBODY;
+  const waiting = waitingVerdicts?.map ?? NOBODY;
   if (verdict.size + waiting.size + renames.size === 0)
     return { all: seen, paired: seen, said: NOBODY, names: NO_NAMES };
   const one = waiting.size + renames.size === 0 ? findOnly(seen, verdict) : undefined;

@@ -263,5 +263,5 @@ test('an id with more users than are kept says so, in whatever order and however
     expect(fold(fold(facts).takeStored()).ids.get('kiosk')?.hasTooMany).toBe(true);
   const most = fold([...visits.slice(1), ...visits.slice(1), { ...first, userId: 'user-1', time: '2022' }]);
   expect(most.ids.get('kiosk')?.hasTooMany).toBe(false);
-  expect(most.ids.get('kiosk')?.pairs?.get('user-1')).toBe('2022');
+  expect(most.ids.get('kiosk')?.pairs?.map.get('user-1')).toBe('2022');
 });

@@ -66,7 +66,7 @@ async function addRenames(
     for (const [from, { isUser, pairs }] of ids) {
       const targets = isUser ? candidates.get(from) : undefined;
       if (!targets || isJunkId(from)) continue;
-      const others = [...(pairs?.keys() ?? [])].filter((id) => !isJunkId(id));
+      const others = [...(pairs?.map.keys() ?? [])].filter((id) => !isJunkId(id));
       const [to] = targets.keys();
       const time = to === undefined ? undefined : targets.get(to);
       if (to === undefined || time === undefined || targets.size > 1 || to === from) continue;

@@ -1,6 +1,7 @@
 import { joinTimes } from '../../contract/heard-time.ts';
 import { cutPersonOf } from '../../contract/identity-fact.ts';
 import type { StoredFact, StoredMember } from '../../state/facts/fact-line.ts';
+import { joinMonths } from '../known-id.ts';
 
 /** Users of one person of a vendor that are kept: with the second one, none is merged. */
 const USERS_KEPT = 10_000;
@@ -9,12 +10,12 @@ const ENTRY_BYTES = 150;
 
 /** Ids of one person of a vendor, with the time at which each was first seen. */
 export interface VendorPerson {
-  readonly users: Map<string, string>;
-  readonly others: Map<string, string>;
+  users: ReadonlyMap<string, string>;
+  others: ReadonlyMap<string, string>;
   /** As migrations say that are still to send their persons; an id may be among the others as well. */
-  readonly waiting: Map<string, string>;
+  waiting: ReadonlyMap<string, string>;
   /** With events. */
-  readonly months: Set<number>;
+  months: readonly number[];
   /** Facts at hand speak of it, and not only those of other migrations. */
   isOwn: boolean;
 }
@@ -23,6 +24,10 @@ type LinkOf = Pick<Link, 'isKnown' | 'isWaiting'> & { readonly person: string };
 
 /** `isKnown`: by another migration. `isWaiting`: which is still to send its persons. */
 export type Link = StoredFact & { readonly isKnown?: boolean; readonly isWaiting?: boolean };
+
+/** Most persons have one user, one other id and none of which they wait: only these get maps of their own. */
+const NO_IDS: ReadonlyMap<string, string> = new Map();
+const NO_MONTHS: readonly number[] = [];
 
 /** Folds the members of a vendor's persons; associative, commutative and idempotent as FactFold is. */
 export class LinkFold {
@@ -41,25 +46,26 @@ export class LinkFold {
   #add(fact: LinkOf, member: StoredMember): void {
     let person = this.persons.get(fact.person);
     if (!person) {
-      person = { users: new Map(), others: new Map(), waiting: new Map(), months: new Set(), isOwn: false };
+      person = { users: NO_IDS, others: NO_IDS, waiting: NO_IDS, months: NO_MONTHS, isOwn: false };
       this.persons.set(fact.person, person);
       this.#weight += 2 * ENTRY_BYTES;
     }
     if (!fact.isKnown) {
       person.isOwn = true;
-      for (const month of member.months) person.months.add(month);
+      person.months = joinMonths(person.months, member.months);
     }
-    const ids = member.isUser ? person.users : fact.isWaiting ? person.waiting : person.others;
-    const known = ids.get(member.id);
-    if (member.isUser && known === undefined && ids.size >= USERS_KEPT) return;
+    const kind = member.isUser ? 'users' : fact.isWaiting ? 'waiting' : 'others';
+    const known = person[kind].get(member.id);
+    if (member.isUser && known === undefined && person.users.size >= USERS_KEPT) return;
     if (known === undefined) this.#weight += ENTRY_BYTES;
-    ids.set(member.id, known === undefined ? member.time : joinTimes(known, member.time));
+    const time = known === undefined ? member.time : joinTimes(known, member.time);
+    if (person[kind] === NO_IDS) person[kind] = new Map();
+    (person[kind] as Map<string, string>).set(member.id, time);
   }
 
   *list(): Generator<Link> {
-    for (const [person, { users, others, waiting, months: all, isOwn }] of this.persons) {
-      // Of the person; which of its ids they are of is not asked any more.
-      const months = [...all];
+    for (const [person, { users, others, waiting, months, isOwn }] of this.persons) {
+      // Months are of the person; which of its ids they are of is not asked any more.
       const of = { kind: 'member', person, months, isKnown: !isOwn } as const;
       for (const [id, time] of users) yield { ...of, id, isUser: true, time };
       for (const [id, time] of others) yield { ...of, id, isUser: false, time };

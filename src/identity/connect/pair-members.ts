@@ -79,7 +79,7 @@ export async function pairMembers(
     }
 
     function decidePerson(name: string, { users, others, waiting, months, isOwn }: VendorPerson): void {
-      const known = earliest(users, (id) => renames.get(id)?.to ?? id);
+      const known = earliest(users, renames);
       const mayBeOne = users.size > 1 && [...known.keys()].some(mayHaveOther);
       const isTouched = isOwn || joinedHere.has(cutPersonOf(name)[0]);
       if (!isTouched && !mayBeOne) return;
@@ -94,7 +94,8 @@ export async function pairMembers(
       const hashes = [...known.keys()].map((id) => ledger.hash.id(id));
       const before = former.get(name);
       if (before) hashes.push(...before.users);
-      const earlier = [...users.keys()].filter((id) => renames.has(id) && !isJunkId(id)).sort();
+      const earlier =
+        renames.size === 0 ? [] : [...users.keys()].filter((id) => renames.has(id) && !isJunkId(id)).sort();
       const {
         user: only,
         isShared,
@@ -217,14 +218,23 @@ const MEMBERS: FoldKind<Link, LinkFold> = {
   getSize: ({ persons }) => persons.size,
 };
 
-function earliest(ids: ReadonlyMap<string, string>, toId: (id: string) => string): Map<string, string> {
+function earliest(
+  ids: ReadonlyMap<string, string>,
+  renames: MemberStatements['renames'],
+): ReadonlyMap<string, string> {
+  if (renames.size === 0 && areSendable(ids)) return ids;
   const all = new Map<string, string>();
   for (const [one, time] of ids) {
-    const id = toId(one);
+    const id = renames.get(one)?.to ?? one;
     const known = all.get(id);
     if (!isJunkId(id)) all.set(id, known === undefined ? time : joinTimes(known, time));
   }
   return all;
+}
+
+function areSendable(ids: ReadonlyMap<string, string>): boolean {
+  for (const id of ids.keys()) if (isJunkId(id)) return false;
+  return true;
 }
 
 function toApart(

@@ -21,7 +21,7 @@ export async function loadDoubted(
   const byBucket = new Map<number, Set<string>>();
   for (const { pairs, verdicts, waitingVerdicts } of ids.values()) {
     if (pace.isDue()) await pace.rest();
-    const all = [pairs, verdicts, waitingVerdicts].flatMap((users) => [...(users?.keys() ?? [])]);
+    const all = [pairs, verdicts, waitingVerdicts].flatMap((users) => [...(users?.map.keys() ?? [])]);
     if (all.length < 2) continue;
     for (const one of all) {
       const user = renames?.get(one) ?? one;

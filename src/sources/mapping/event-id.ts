@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { toHashable } from '../../lib/hashable-text.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
-import { flatten } from '../../lib/json/flatten.ts';
 import { parseWhole } from '../../lib/json/record-view.ts';
 
 /** The project's own namespace (RFC 9562, version 5). Changing it would make every old event a new one. */
@@ -27,20 +26,26 @@ export function createEventIdOfBytes(parts: readonly string[], last: Buffer): st
   return toUuid(hash('sha1', scratch.subarray(0, start + last.length), 'hex'));
 }
 
-/** The version and the variant take the place of a digit each. */
-function toUuid(hex: string): string {
+const toUuid = (hex: string): string => formatUuid(hex, FIVE, hex, 0);
+
+/**
+ * 12 digits of `head`, and those of `rest` that are `shift` places before their own; the version and the variant take the
+ * place of one each.
+ */
+function formatUuid(head: string, version: number, rest: string, shift: number): string {
   for (let at = 0, digit = 0; digit < 32; at += 1, digit += 1) {
     if (at === 8 || at === 13 || at === 18 || at === 23) at += 1;
-    uuid[at] = hex.charCodeAt(digit);
+    uuid[at] = digit < 12 ? head.charCodeAt(digit) : rest.charCodeAt(digit - shift);
   }
-  uuid[VERSION_AT] = FIVE;
-  uuid[VARIANT_AT] = toVariant(hex.charCodeAt(16));
+  uuid[VERSION_AT] = version;
+  uuid[VARIANT_AT] = toVariant(rest.charCodeAt(16 - shift));
   return uuid.toString('latin1');
 }
 const uuid = Buffer.alloc(36, '-');
 const VERSION_AT = 14;
 const VARIANT_AT = 19;
 const FIVE = 0x35;
+const SEVEN = 0x37;
 
 /** The digit with the same lower bits whose upper ones are those of the variant: 8, 9, a or b. */
 const toVariant = (digit: number): number => VARIANTS[(digit <= 0x39 ? digit : digit - 0x57) & 0x3] as number;
@@ -74,11 +79,7 @@ export function readUuid(value: unknown): string | undefined {
  */
 export function createSessionUuid(startMs: number, parts: readonly string[]): string {
   const time = startMs.toString(16).padStart(12, '0');
-  const hex = sha1(encodeKey(parts));
-  const variant = ((Number.parseInt(hex.charAt(3), 16) & 0x3) | 0x8).toString(16);
-  return flatten(
-    `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`,
-  );
+  return formatUuid(time, SEVEN, sha1(encodeKey(parts)), 13);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -22,10 +22,9 @@ export class BucketLines {
   begin(order: number): TextBuffer {
     const text = this.#text;
     text.reserve(ORDER_DIGITS);
-    for (let at = ORDER_DIGITS - 1, rest = order; at >= 0; at -= 1) {
-      const digit = rest % 16;
+    for (let at = ORDER_DIGITS - 1, rest = order; at >= 0; at -= 1, rest >>>= 4) {
+      const digit = rest & 0xf;
       text.bytes[text.end + at] = digit + (digit < 10 ? 0x30 : 0x57);
-      rest = (rest - digit) / 16;
     }
     text.end += ORDER_DIGITS;
     this.#note(order);
