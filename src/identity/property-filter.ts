@@ -146,18 +146,15 @@ export function createPropertyFilter(options: {
     field: string,
     { key, time }: Pick<StoredProperty, 'key' | 'time'>,
     value: Value,
-    on: {
-      readonly later?: (key: string) => void;
-      readonly first?: () => void;
-      /** Fields of the same property in events of other names. */
-      readonly others?: readonly PropertyField[];
-    } = NOTHING_ON,
+    on?: Selecting,
   ): PropertyVerdict => {
     const table = findTable(of);
     if (!table) return 'send';
     // Before the hash of its own, which the next one would replace.
     const others =
-      on.others?.map((other) => readPropertyEntry(table, hash.property(of, other, key))) ?? NO_ENTRIES;
+      on && on.others.length > 0
+        ? on.others.map((other) => readPropertyEntry(table, hash.property(of, other, key)))
+        : NO_ENTRIES;
     for (const other of others) if (other) assertNotLate(at, other.sentAt);
     const property = hash.property(of, field, key);
     const timeMs = toTimeMs(time);
@@ -169,8 +166,8 @@ export function createPropertyFilter(options: {
     const verdict = others.length === 0 ? decided : decideBeside(decided, timeMs, others);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
-    if (isLater) on.later?.(key);
-    if (!known) on.first?.();
+    if (isLater) on?.addLater(key);
+    if (!known && on) on.firsts += 1;
     enterProperty(table, property, { timeMs, sentAt: at.turn, replaced, isLater, isHeldBack }, known);
     return verdict;
   };
@@ -214,12 +211,7 @@ export function createPropertyFilter(options: {
       const hasFloors = readMark(of, HAS_FLOORS, '') > 0;
       const sentSet: StoredProperty[] = [];
       const fill: StoredProperty[] = [];
-      const later = createLaterKeys();
-      let firsts = 0;
-      const first = () => {
-        firsts += 1;
-      };
-      const on = { later: later.add, first };
+      const on = new Selecting();
       for (const one of set) {
         const timeMs = toTimeMs(one.time);
         // The value that the floor of one property was raised for has its very time.
@@ -231,14 +223,14 @@ export function createPropertyFilter(options: {
         if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
         else fill.push(one);
       }
-      if (firsts > 0) addEntered(of, overwrite ? firsts : 0);
+      if (on.firsts > 0) addEntered(of, overwrite ? on.firsts : 0);
       const wasSet = listKeys(set);
       const filled = listKeys(fill);
       const candidates = overwrite
         ? setOnce.filter(({ key }) => !filled.has(key))
         : setOnce.filter(({ key }) => !wasSet.has(key) && !isKnown(of, SET, key));
       const sentOnce = candidates.filter((one) => select(of, SET_ONCE, one, SET_BEFORE) !== 'known');
-      return { set: sentSet, later: later.keys(), fill, setOnce: sentOnce };
+      return { set: sentSet, later: on.later, fill, setOnce: sentOnce };
     },
     raiseFloor(of, key, timeMs) {
       if (key === undefined) return raiseMark(of, FLOOR, '', timeMs);
@@ -250,14 +242,13 @@ export function createPropertyFilter(options: {
       if (at.isForgotten) return { set: [], later: NONE_LATER, isNew, unsure: [...set] };
       const sent: StoredProperty[] = [];
       const unsure: StoredProperty[] = [];
-      const later = createLaterKeys();
-      const on = { later: later.add, others: groupFields.others };
+      const on = new Selecting(groupFields.others);
       for (const one of set) {
         const verdict = select(of, groupFields.set, one, REPLACING, on);
         if (verdict === 'send') sent.push(one);
         else if (verdict === 'fill') unsure.push(one);
       }
-      return { set: sent, later: later.keys(), isNew, unsure };
+      return { set: sent, later: on.later, isNew, unsure };
     },
     withdraw(of, entry, key) {
       const table = findTable(of);
@@ -276,7 +267,6 @@ const SET_BEFORE: Value = { keep: 'earliest', replaces: false, isHeldBack: false
 /** Of the group itself. */
 const MARK: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: false };
 const THE_GROUP = { key: '', time: '' };
-const NOTHING_ON = {};
 const NO_ENTRIES: readonly PropertyEntry[] = [];
 
 /** Most subjects have those of the one before: one set serves all of them. */
@@ -289,14 +279,27 @@ function listKeys(properties: readonly StoredProperty[]): ReadonlySet<string> {
 const NO_KEYS: ReadonlySet<string> = new Set();
 let lastKeys = NO_KEYS;
 
-/** Most subjects have none. */
-function createLaterKeys() {
-  let found: Set<string> | undefined;
-  return {
-    add: (key: string) => {
-      found ??= new Set();
-      found.add(key);
-    },
-    keys: () => found ?? NONE_LATER,
-  };
+/** What is found while the properties of one subject are selected. */
+class Selecting {
+  /** Fields of the same properties in events of other names. */
+  readonly others: readonly PropertyField[];
+  /** Properties of which nothing was known. */
+  firsts = 0;
+  #later: Set<string> | undefined;
+
+  constructor(others: readonly PropertyField[] = NO_FIELDS) {
+    this.others = others;
+  }
+
+  /** Most subjects have none. */
+  get later(): ReadonlySet<string> {
+    return this.#later ?? NONE_LATER;
+  }
+
+  addLater(key: string): void {
+    this.#later ??= new Set();
+    this.#later.add(key);
+  }
 }
+
+const NO_FIELDS: readonly PropertyField[] = [];

@@ -244,17 +244,21 @@ function parseId(fields: Fields): StoredId {
   const months = fields.numbers();
   const besideUser = fields.numbers();
   const count = fields.count();
-  const pairs =
-    count === 0 ? NO_PAIRS : Array.from({ length: count }, () => [fields.string(), fields.next()] as const);
   return {
     kind: 'id',
     id,
     isUser: (marks & IS_USER) !== 0,
     active:
       (marks & IS_ACTIVE) === 0 ? undefined : { isUser: (marks & IS_ACTIVE_USER) !== 0, months, besideUser },
-    pairs,
+    pairs: count === 0 ? NO_PAIRS : parsePairs(fields, count),
     properties: fields.properties(),
   };
+}
+
+function parsePairs(fields: Fields, count: number): StoredId['pairs'] {
+  const pairs: (readonly [string, string])[] = [];
+  while (pairs.length < count) pairs.push([fields.string(), fields.next()]);
+  return pairs;
 }
 
 const NO_PAIRS: StoredId['pairs'] = [];

@@ -120,20 +120,29 @@ interface Name {
   readonly label: string;
 }
 
-/** By the place among the members: persons of one project mostly have the same, and no text is made for these. */
+/**
+ * By the place among the members: persons of one project mostly have the same, and no text is made for these. Two of
+ * each place, as what is set and what is set once take turns.
+ */
 const lastNames: Name[] = [];
+const namesBefore: Name[] = [];
 const NAMES_KEPT = 500;
 
 function findName(text: string, start: number, member: number): Name {
   const last = lastNames[member];
   if (last && text.startsWith(last.label, start)) return last;
+  const before = namesBefore[member];
+  if (before && text.startsWith(before.label, start)) return before;
   const end = findStringEnd(text, start);
   // Copies: a slice would keep the whole text alive.
   const name = {
     key: JSON.parse(text.slice(start, end)) as string,
     label: flatten(`${text.slice(start, end)}:`),
   };
-  if (member < NAMES_KEPT) lastNames[member] = name;
+  if (member < NAMES_KEPT) {
+    if (last) namesBefore[member] = last;
+    lastNames[member] = name;
+  }
   return name;
 }
 
