@@ -73,7 +73,7 @@ export class KnownId {
     const properties = this.properties?.isEmpty === false ? this.properties.text : NO_PROPERTIES;
     this.properties = undefined;
     if (!isUser && !pairs && !active && properties === NO_PROPERTIES) return undefined;
-    return { kind: 'id', id, isUser, active, pairs: pairs?.list() ?? NO_PAIRS, properties };
+    return { kind: 'id', id, isUser, active, pairs: pairs ? sortPairs(pairs) : NO_PAIRS, properties };
   }
 
   /** Writes the line of what `takeStored` returns. */
@@ -82,7 +82,7 @@ export class KnownId {
     const active = this.#sumActivity();
     if (!isUser && !pairs && !active && properties?.isEmpty !== false) return;
     const out = lines.begin(getOrder(id));
-    writeIdFields({ id, isUser, active, pairs: pairs?.list() ?? NO_PAIRS }, out);
+    writeIdFields({ id, isUser, active, pairs: pairs ? sortPairs(pairs) : NO_PAIRS }, out);
     out.write('\t');
     if (properties) properties.write(out);
     else out.write(NO_PROPERTIES);
@@ -157,6 +157,9 @@ const listMonths = (month: number, others: ReadonlySet<number> | undefined): rea
   others ? toSorted(new Set([...others, month])) : month === NO_MONTH ? NO_MONTHS : [month];
 
 const toSorted = (months: Iterable<number>): number[] => [...months].sort((a, b) => a - b);
+
+const sortPairs = (pairs: UserTimes): StoredId['pairs'] =>
+  pairs.size === 1 ? pairs.list() : pairs.list().sort(([a], [b]) => (a < b ? -1 : 1));
 
 const isTooMany = (users: UserTimes | undefined): boolean => users !== undefined && users.size > USERS_KEPT;
 

@@ -18,6 +18,7 @@ import {
   type TurnAtLedger,
 } from './merges/merge-decision.ts';
 import { keepMergeTime } from './merges/merge-time.ts';
+import type { UserTimes } from './merges/user-times.ts';
 import { type DeviceAtLedger, orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
 import type { PersonProperties } from './person-properties.ts';
 import { type Unmerged, USERS_SHOWN } from './persons-tally.ts';
@@ -97,7 +98,7 @@ export async function resolvePersons(
     const { verdict, person, user, floorMs } = decided;
     if (isPaired && verdict === 'merge' && user) {
       sink.merge([user.id, id, user.time]);
-      if (users.all.size > 1 && decided.isShared) sink.chosen();
+      if (users.all.length > 1 && decided.isShared) sink.chosen();
       if (person && floorMs > Number.NEGATIVE_INFINITY)
         sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
     } else if (isPaired && verdict === 'merged_before') sink.mergedBefore();
@@ -160,14 +161,15 @@ export async function resolvePersons(
 /** Users of an id, each with the first time. */
 interface UsersFound extends Pick<DeviceAtLedger, 'paired' | 'said'> {
   /** By pair or by verdict. */
-  readonly all: ReadonlyMap<string, string>;
+  readonly all: readonly UserSeen[];
   /** Hashes of earlier names under which users were seen. */
   readonly names: ReadonlySet<string>;
 }
 
 const NOBODY: ReadonlyMap<string, string> = new Map();
 const NO_NAMES: ReadonlySet<string> = new Set();
-const NO_USERS: UsersFound = { all: NOBODY, paired: NOBODY, said: NOBODY, names: NO_NAMES };
+const NO_ONE: readonly UserSeen[] = [];
+const NO_USERS: UsersFound = { all: NO_ONE, paired: NOBODY, said: NOBODY, names: NO_NAMES };
 
 /** Users that have another id by now, and that id; it has no other one itself. */
 export type Renames = ReadonlyMap<string, string>;
@@ -202,13 +204,13 @@ function findUsers(
   renames: Renames,
   hash: KeyedHash,
 ): UsersFound {
-  const seen = pairs?.map ?? NOBODY;
-  const verdict = verdicts?.map ?? NOBODY;
-  const waiting = waitingVerdicts?.map ?? NOBODY;
-  if (verdict.size + waiting.size + renames.size === 0)
-    return { all: seen, paired: seen, said: NOBODY, names: NO_NAMES };
-  const one = waiting.size + renames.size === 0 ? findOnly(seen, verdict) : undefined;
-  if (one && !one.has(id)) return { all: one, paired: seen, said: verdict, names: named ?? NO_NAMES };
+  if (!waitingVerdicts && renames.size === 0) {
+    if (!verdicts)
+      return { all: pairs?.list() ?? NO_ONE, paired: pairs ?? NOBODY, said: NOBODY, names: NO_NAMES };
+    const one = findOnly(pairs, verdicts);
+    if (one && !one.has(id))
+      return { all: one.list(), paired: pairs ?? NOBODY, said: verdicts, names: named ?? NO_NAMES };
+  }
   const all = new Map<string, string>();
   const add = (users: Map<string, string>, user: string, time: string) => {
     const known = users.get(user);
@@ -216,34 +218,32 @@ function findUsers(
   };
   const paired = new Map<string, string>();
   let names: ReadonlySet<string> = named ?? NO_NAMES;
-  for (const [user, time] of seen) {
+  for (const [user, time] of pairs?.list() ?? NO_ONE) {
     const name = renames.get(user);
     if (name !== undefined) names = new Set([...names, hash.id(user).toString('hex')]);
     add(paired, name ?? user, time);
   }
   const said = new Map<string, string>();
-  for (const users of [verdict, waiting]) for (const [user, time] of users) add(said, user, time);
+  for (const users of [verdicts, waitingVerdicts])
+    for (const [user, time] of users?.list() ?? NO_ONE) add(said, user, time);
   for (const users of [paired, said]) for (const [user, time] of users) add(all, user, time);
-  return { all, paired, said, names };
+  return { all: [...all], paired, said, names };
 }
 
 /**
  * Of an id with one user, whom the vendor names and perhaps records as well: whichever list has the time of both. Most
  * devices are such.
  */
-function findOnly(
-  seen: ReadonlyMap<string, string>,
-  verdict: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string> | undefined {
-  if (verdict.size !== 1 || seen.size > 1) return undefined;
-  for (const [user, time] of seen) {
-    const said = verdict.get(user);
-    if (said === undefined) return undefined;
-    const joined = joinTimes(time, said);
-    if (joined === time) return seen;
-    if (joined !== said) return undefined;
-  }
-  return verdict;
+function findOnly(seen: UserTimes | undefined, verdict: UserTimes): UserTimes | undefined {
+  if (verdict.size !== 1 || (seen && seen.size > 1)) return undefined;
+  const [one] = seen?.list() ?? NO_ONE;
+  if (!seen || !one) return verdict;
+  const [user, time] = one;
+  const said = verdict.get(user);
+  if (said === undefined) return undefined;
+  const joined = joinTimes(time, said);
+  if (joined === time) return seen;
+  return joined === said ? verdict : undefined;
 }
 
 interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
@@ -277,7 +277,7 @@ function decide(
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): Decided {
-  const all = users.all.size === 0 ? NO_ONE : [...users.all];
+  const { all } = users;
   if (isJunkId(id)) {
     const unmerged = all.length > 0 ? [toUnmerged('junk_id', id, all)] : [];
     return {
@@ -318,8 +318,6 @@ function decide(
     isShared: entry.isShared,
   };
 }
-
-const NO_ONE: readonly UserSeen[] = [];
 
 function findUser(users: readonly UserSeen[], person: Buffer | undefined, { hash }: LedgerAtTurn) {
   return person && users.find(([user]) => person.equals(hash.id(user)));

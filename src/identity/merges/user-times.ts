@@ -1,4 +1,5 @@
 import { joinTimes } from '../../contract/heard-time.ts';
+import type { UserSeen } from './users-seen.ts';
 
 /**
  * Users that were seen with an id, each with the first time. Most ids have one, which needs no map: those of a part
@@ -42,9 +43,12 @@ export class UserTimes {
     return first === undefined;
   }
 
-  /** By user. */
-  list(): (readonly [user: string, time: string])[] {
-    if (!this.#all) return [[this.#user, this.#time]];
-    return [...this.#all].sort(([a], [b]) => (a < b ? -1 : 1));
+  get(user: string): string | undefined {
+    if (this.#all) return this.#all.get(user);
+    return user === this.#user ? this.#time : undefined;
+  }
+
+  list(): UserSeen[] {
+    return this.#all ? [...this.#all] : [[this.#user, this.#time]];
   }
 }

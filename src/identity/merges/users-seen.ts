@@ -87,6 +87,8 @@ export function orderUsers(
   }
 }
 
+type TimeOfUser = Pick<ReadonlyMap<string, string>, 'get'>;
+
 export interface DeviceAtLedger {
   /** Hash of its id. */
   readonly id: Buffer;
@@ -95,9 +97,9 @@ export interface DeviceAtLedger {
   /** The bucket of the id. */
   readonly table: RecordTable;
   /** When records first showed a user with it. */
-  readonly paired: ReadonlyMap<string, string>;
+  readonly paired: TimeOfUser;
   /** Since when the vendor takes it for a user, as the facts at hand say. */
-  readonly said: ReadonlyMap<string, string>;
+  readonly said: TimeOfUser;
   /** There are more users than those at hand, which nobody can put in order any more. @default false */
   readonly hasTooMany?: boolean;
 }
