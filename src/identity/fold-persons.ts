@@ -61,7 +61,8 @@ export function* foldPersons(
   for (const one of [...subjects].sort()) {
     if (one <= after) continue;
     const of = copyShort(one);
-    for (const [key, timeMs] of resolved.floors.get(of) ?? []) filter.raiseFloor(of, key, timeMs);
+    const floors = resolved.floors.get(of);
+    if (floors) for (const [key, timeMs] of floors) filter.raiseFloor(of, key, timeMs);
     const person = resolved.persons.get(of);
     const months = resolved.active.get(of);
     if (person) yield foldPerson(of, person, months, filter, options);

@@ -291,8 +291,9 @@ function decide(
       isShared: false,
     };
   }
-  const junk = all.filter(([user]) => isJunkId(user));
-  const real = junk.length === 0 ? all : all.filter(([user]) => !isJunkId(user));
+  const hasJunk = all.some(([user]) => isJunkId(user));
+  const junk = hasJunk ? all.filter(([user]) => isJunkId(user)) : NO_ONE;
+  const real = hasJunk ? all.filter(([user]) => !isJunkId(user)) : all;
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
   const key = ledger.hash.id(id);

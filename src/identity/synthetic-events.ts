@@ -134,9 +134,7 @@ function createContentId(parts: readonly string[], properties: readonly FieldPro
   for (const { field, key, text, laterMs } of properties) {
     scratch.write(scratch.end === 0 ? '[["' : ',["');
     scratch.write(field);
-    scratch.write('",');
-    writeName(key);
-    scratch.write(',');
+    writeName(key, contentNames, toContentName);
     scratch.writeString(text);
     if (laterMs !== undefined) scratch.write(`,${laterMs}`);
     scratch.write(']');
@@ -155,28 +153,32 @@ function writeFields(properties: readonly FieldProperty[]): void {
   for (const { field, key, text } of properties) {
     if (field === open) scratch.write(',');
     else scratch.write(`${open === '' ? '' : '}'},"${field}":{`);
-    writeName(key);
-    scratch.write(':');
+    writeName(key, labels, toLabel);
     scratch.write(text);
     open = field;
   }
   scratch.write('}');
 }
 
-/** Of a project there are few names. */
-const quotedNames = new Map<string, Uint8Array>();
+/** What is written for a name, by name: of a project there are few. */
+const contentNames = new Map<string, Uint8Array>();
+const labels = new Map<string, Uint8Array>();
 const NAMES_KEPT = 1_000;
 const NAME_MAX_LENGTH = 100;
 
-function writeName(name: string): void {
-  const known = quotedNames.get(name);
-  if (known !== undefined) scratch.copy(known, 0, known.length);
-  else if (name.length > NAME_MAX_LENGTH) scratch.writeString(name);
-  else {
-    if (quotedNames.size === NAMES_KEPT) quotedNames.clear();
-    quotedNames.set(name, Buffer.from(quote(name)));
-    scratch.writeString(name);
+/** Behind a field, and in front of a text. */
+const toContentName = (name: string): string => `",${quote(name)},`;
+/** In front of a value. */
+const toLabel = (name: string): string => `${quote(name)}:`;
+
+function writeName(name: string, known: Map<string, Uint8Array>, render: (name: string) => string): void {
+  let bytes = known.get(name);
+  if (bytes === undefined) {
+    bytes = Buffer.from(render(name));
+    if (known.size === NAMES_KEPT) known.clear();
+    if (name.length <= NAME_MAX_LENGTH) known.set(name, bytes);
   }
+  scratch.copy(bytes, 0, bytes.length);
 }
 
 const ID_MAX_LENGTH = 200;
