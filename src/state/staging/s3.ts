@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Staging } from '../../contract/staging.ts';
-import { SourceError } from '../../lib/errors.ts';
+import { ConfigError, SourceError } from '../../lib/errors.ts';
 import { assertKey, assertPrefix } from './key.ts';
 import { createS3Bucket, type S3Options } from './s3-bucket.ts';
 
@@ -16,10 +17,35 @@ export function createS3Staging(options: S3StagingOptions): Staging {
   const toObjectKey = (key: string) => root + assertKey(key);
   const location = `s3://${options.bucket}/${base}`;
 
+  /** Some servers ignore the condition in a bucket with versions, or in every bucket. */
+  async function askWhetherConditional(): Promise<void> {
+    const key = toObjectKey(`_doctor/${randomUUID()}`);
+    const body = Buffer.from('probe');
+    await bucket.put(key, body);
+    const isCreatedAgain = await bucket.create(key, body);
+    await bucket.remove(key);
+    if (!isCreatedAgain) return;
+    throw new ConfigError(
+      `${location} ignores If-None-Match, which keeps two writers apart: use a bucket without versioning, or an S3 server that supports conditional writes`,
+    );
+  }
+  let asked: Promise<void> | undefined;
+  /** Asked once, before the first object that is created. */
+  const assertConditional = (): Promise<void> => {
+    asked ??= askWhetherConditional().catch((error: unknown) => {
+      asked = undefined;
+      throw error;
+    });
+    return asked;
+  };
+
   return {
     location,
     put: async (key, body) => bucket.put(toObjectKey(key), body),
-    create: async (key, body) => bucket.create(toObjectKey(key), body),
+    async create(key, body) {
+      await assertConditional();
+      return bucket.create(toObjectKey(key), body);
+    },
     get: async (key, _take, signal) => bucket.get(toObjectKey(key), signal),
     async getRange(key, offset, length) {
       const chunks: Buffer[] = [];

@@ -9,6 +9,13 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/removed-at-the-end.test.ts'],
   },
   {
+    id: 'COND-1',
+    what: 'objects are created on a server that lets two writers create each of them',
+    file: 'src/state/staging/s3.ts',
+    edits: [['if (!isCreatedAgain) return;', 'if (isCreatedAgain || !isCreatedAgain) return;']],
+    tests: ['test/state/staging/s3-conditional.test.ts'],
+  },
+  {
     id: 'RELEASES-1',
     what: 'of two releases of one migration only the later one is known',
     file: 'src/state/keys/migration.ts',
