@@ -1,10 +1,16 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
 import { hasChanged, keepBeating } from './lock-beat.ts';
-import { createPrivateFile, createPrivateFolder, putPrivateFile, readTextIfThere } from './private-file.ts';
+import {
+  createPrivateFile,
+  createPrivateFolder,
+  listPrivateFolder,
+  putPrivateFile,
+  readTextIfThere,
+} from './private-file.ts';
 import { isAlive, type ProcessIdentity, processIdentity, readOwnIdentity } from './process-identity.ts';
 
 /**
@@ -198,7 +204,7 @@ function readJson(text: string): unknown {
 }
 
 function readGenerations(dataDir: string): number[] {
-  return readdirSync(dataDir).flatMap((name) => {
+  return listPrivateFolder(dataDir).flatMap((name) => {
     const generation = /^owner\.(\d+)\.lock$/.exec(name)?.[1];
     return generation === undefined ? [] : [Number(generation)];
   });

@@ -5,6 +5,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -25,7 +26,11 @@ export function createPrivateFolder(path: string): void {
 /** A reader sees the old text or the new one, never a mix. */
 export function putPrivateFile(path: string, text: string): void {
   const draft = writeDraft(path, text);
-  renameSync(draft, path);
+  try {
+    renameSync(draft, path);
+  } catch (error) {
+    throw notWritable(path, error);
+  }
 }
 
 /** False when the file exists already. Of concurrent callers exactly one gets true, and none sees half a file. */
@@ -47,7 +52,15 @@ export function readTextIfThere(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    throw notReadable(path, error);
+  }
+}
+
+export function listPrivateFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    throw notReadable(path, error);
   }
 }
 
@@ -86,6 +99,15 @@ function notWritable(
   if (why === undefined) return error;
   return new ConfigError(
     `${path} cannot be written: ${why}. Correct that, or choose another data folder with BACKHAUL_DATA_DIR.`,
+    error,
+  );
+}
+
+function notReadable(path: string, error: unknown): unknown {
+  const code = getErrorCode(error);
+  if (code !== 'EACCES' && code !== 'EPERM') return error;
+  return new ConfigError(
+    `${path} cannot be read by this user: a data folder belongs to the user who began it. Run the command as that user, or choose another data folder with BACKHAUL_DATA_DIR.`,
     error,
   );
 }

@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,7 +14,10 @@ import {
 import { hasChanged } from '../../src/embedded/lock-beat.ts';
 import { createPrivateFile } from '../../src/embedded/private-file.ts';
 import { readOwnIdentity, readProcessIdentity } from '../../src/embedded/process-identity.ts';
+import { ConfigError } from '../../src/lib/errors.ts';
 import { createDataDir } from './support.ts';
+
+const NOBODY = 65_534;
 
 const take = (dataDir: string) => {
   const attempt = takeDataDirLock(dataDir);
@@ -36,6 +39,29 @@ test('a folder has one owner at a time, and a new one after a release', () => {
   expect(isStillHeld(dataDir, lock.generation)).toBe(false);
   expect(take(dataDir).generation).toBe(lock.generation + 1);
   expect(readdirSync(dataDir)).toEqual([`owner.${lock.generation + 1}.lock`]);
+});
+
+test('a folder of another user is for that user, and none may be read in it', () => {
+  const dataDir = createDataDir();
+  take(dataDir).release();
+  const isRoot = process.getuid?.() === 0;
+  for (const [path, open] of [
+    [join(dataDir, 'owner.1.lock'), 0o600],
+    [dataDir, 0o700],
+  ] as const) {
+    if (path !== dataDir) chmodSync(dataDir, 0o777);
+    chmodSync(path, isRoot ? open : 0o000);
+    if (isRoot) process.seteuid?.(NOBODY); // nothing keeps root out
+    try {
+      for (const act of [() => takeDataDirLock(dataDir), () => findOwner(dataDir)]) {
+        expect(act).toThrow(ConfigError);
+        expect(act).toThrow(`${path} cannot be read by this user`);
+      }
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(path, open);
+    }
+  }
 });
 
 test('a lock of a killed process is taken over, and the numbers rise', async () => {
