@@ -3,7 +3,6 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,11 +12,12 @@ import {
 } from 'node:fs';
 import { ConfigError } from '../lib/errors.ts';
 import { explainNoLinks } from '../lib/hard-links.ts';
+import { makeFolderSync } from '../lib/make-folder.ts';
 
 /** The data folder holds keys, passwords and personal data: only its owner may read it. */
 export function createPrivateFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolderSync(path, 0o700);
   } catch (error) {
     throw notWritable(path, error);
   }

@@ -1,6 +1,7 @@
-import { mkdir, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import type { Settings } from '../../config/settings.ts';
 import { findRedisServer } from '../embedded/find-redis-server.ts';
+import { createPrivateFolder } from '../embedded/private-file.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { explainEviction } from '../lib/redis/eviction-policy.ts';
 import type { CheckContext } from '../migrations/doctor.ts';
@@ -48,7 +49,7 @@ async function checkRedis({ redisUrl, redisServer }: Settings): Promise<string> 
 }
 
 async function checkDataDir(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true });
+  createPrivateFolder(dataDir);
   const { bavail, bsize } = await statfs(dataDir);
   const free = bavail * bsize;
   if (free < MIN_FREE_BYTES) {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, SourceError } from '../../lib/errors.ts';
 import { explainNoLinks } from '../../lib/hard-links.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
 import { getErrorCode, toFolderError } from './folder-errors.ts';
 import { assertKey, assertPrefix } from './key.ts';
 
@@ -25,7 +26,7 @@ export function createFolderStaging(root: string): Staging {
   /** Passes a complete, synced file to `place`; the temporary file is removed in any case. */
   async function withTmpFile<T>(body: Uint8Array, place: (tmp: string) => Promise<T>): Promise<T> {
     const folder = join(root, TMP);
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     if (!swept) {
       swept = true;
       await sweep(folder);
@@ -51,7 +52,7 @@ export function createFolderStaging(root: string): Staging {
       guard(`write ${key}`, async () => {
         const path = toPath(key);
         await withTmpFile(body, async (tmp) => {
-          await mkdir(dirname(path), { recursive: true });
+          await makeFolder(dirname(path));
           await rename(tmp, path);
           await syncFolder(dirname(path));
         });
@@ -61,7 +62,7 @@ export function createFolderStaging(root: string): Staging {
       guard(`create ${key}`, async () => {
         const path = toPath(key);
         return await withTmpFile(body, async (tmp) => {
-          await mkdir(dirname(path), { recursive: true });
+          await makeFolder(dirname(path));
           try {
             // Unlike rename, link refuses an existing name: of any number of concurrent creators exactly one wins.
             await link(tmp, path);

@@ -9,6 +9,13 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/removed-at-the-end.test.ts'],
   },
   {
+    id: 'FOLDER-1',
+    what: 'a full disk is taken for a folder that is gone',
+    file: 'src/lib/make-folder.ts',
+    edits: [['    if (!isMissing(error)) throw error;\n    await makeOneByOne(path);', '    throw error;']],
+    tests: ['test/state/staging/odd-file-systems.test.ts'],
+  },
+  {
     id: 'COND-1',
     what: 'objects are created on a server that lets two writers create each of them',
     file: 'src/state/staging/s3.ts',

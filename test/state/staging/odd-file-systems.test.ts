@@ -4,17 +4,23 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createPrivateFile } from '../../../src/embedded/private-file.ts';
+import { createPrivateFile, createPrivateFolder } from '../../../src/embedded/private-file.ts';
 import { ConfigError } from '../../../src/lib/errors.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 const failAs = (code: string) => Object.assign(new Error(`${code}: failed`), { code });
-const real = { linkSync: fs.linkSync, link: fsPromises.link, open: fsPromises.open };
+const real = {
+  linkSync: fs.linkSync,
+  mkdirSync: fs.mkdirSync,
+  link: fsPromises.link,
+  mkdir: fsPromises.mkdir,
+  open: fsPromises.open,
+};
 
 /** Whoever has imported them by name has these from now on: files of tests share their modules. */
 function replace(functions: Partial<typeof real>): void {
-  const { linkSync, ...others } = { ...real, ...functions };
-  fs.linkSync = linkSync;
+  const { linkSync, mkdirSync, ...others } = { ...real, ...functions };
+  Object.assign(fs, { linkSync, mkdirSync });
   Object.assign(fsPromises, others);
   syncBuiltinESMExports();
 }
@@ -67,4 +73,23 @@ it('that cannot write a folder to its disk is used all the same, and one whose d
   expect(String(await staging.get('a/c'))).toBe('y');
   failSyncsOfFolders('EIO');
   await expect(staging.put('a/d', Buffer.from('z'))).rejects.toThrow('does not respond');
+});
+
+it.each([
+  ['ENOSPC', 'is full', 'the disk is full'],
+  ['EROFS', 'is not accessible', 'its file system is read-only'],
+])('folders that cannot be made (%s) are named as such', async (code, ofStaging, ofDataFolder) => {
+  /** As Node.js: the reason is known of one folder, and of a whole path it is ENOENT. */
+  const fail = (options?: unknown) =>
+    failAs(typeof options === 'object' && options && 'recursive' in options ? 'ENOENT' : code);
+  replace({
+    mkdirSync: ((_path: unknown, options?: unknown) => {
+      throw fail(options);
+    }) as typeof fs.mkdirSync,
+    mkdir: ((_path: unknown, options?: unknown) => Promise.reject(fail(options))) as typeof fsPromises.mkdir,
+  });
+  const writing = createFolderStaging(join(folder, 'data/staging')).put('a/b', Buffer.from('x'));
+  await expect(writing).rejects.toThrow(ConfigError);
+  await expect(writing).rejects.toThrow(ofStaging);
+  expect(() => createPrivateFolder(join(folder, 'data'))).toThrow(`data cannot be written: ${ofDataFolder}`);
 });
