@@ -1,5 +1,4 @@
-import { statSync } from 'node:fs';
-import { utimes } from 'node:fs/promises';
+import { statSync, utimesSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /*
@@ -11,13 +10,16 @@ const LOOK_EVERY_MS = 250;
 
 /** Gives signs until the returned function is called. `onGone`: the file is not there any more. */
 export function keepBeating(path: string, onGone: () => void): () => void {
-  const beat = async () => {
+  // Not by the threads of the process: reads of a share that is away, and unanswered name look-ups, hold all of them.
+  const beat = () => {
     const now = new Date();
-    await utimes(path, now, now).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') onGone();
-    });
+    try {
+      utimesSync(path, now, now);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') onGone();
+    }
   };
-  const timer = setInterval(() => void beat(), BEAT_MS).unref();
+  const timer = setInterval(beat, BEAT_MS).unref();
   return () => clearInterval(timer);
 }
 

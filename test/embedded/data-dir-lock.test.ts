@@ -1,6 +1,17 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -234,4 +245,20 @@ test('a damaged lock is refused, not overrun', () => {
   writeFileSync(join(dataDir, 'owner.1.lock'), '{"kind":');
   expect(() => takeDataDirLock(dataDir)).toThrow(/damaged/);
   expect(readFileSync(join(dataDir, 'owner.1.lock'), 'utf8')).toBe('{"kind":');
+});
+
+test('an owner gives signs of life while whatever reads files stands still', async () => {
+  const dataDir = createDataDir();
+  onTestFinished(take(dataDir).release);
+  // As a share that is away, or a name server that answers nothing, takes every thread that files are read by.
+  const pipe = join(dataDir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const readers = Array.from({ length: 8 }, () => open(pipe, 'r'));
+  try {
+    expect(await hasChanged(join(dataDir, 'owner.1.lock'), 4_000)).toBe(true);
+  } finally {
+    const writer = openSync(pipe, constants.O_RDWR);
+    for (const reader of readers) await (await reader).close();
+    closeSync(writer);
+  }
 });

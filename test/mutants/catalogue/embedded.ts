@@ -26,19 +26,24 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     id: 'YO2',
     what: 'an owner of a data folder gives no signs of life',
     file: 'src/embedded/lock-beat.ts',
-    edits: [
-      [
-        'const timer = setInterval(() => void beat(), BEAT_MS).unref();',
-        'const timer = undefined; void beat;',
-      ],
-    ],
+    edits: [['const timer = setInterval(beat, BEAT_MS).unref();', 'const timer = undefined; void beat;']],
     tests: ['test/embedded/data-dir-lock.test.ts'],
   },
   {
     id: 'YO3',
     what: 'an owner whose data folder was taken while it stood still does not hear of it',
     file: 'src/embedded/lock-beat.ts',
-    edits: [["if (error.code === 'ENOENT') onGone();", 'void onGone;']],
+    edits: [["if ((error as NodeJS.ErrnoException).code === 'ENOENT') onGone();", 'void onGone;']],
+    tests: ['test/embedded/data-dir-lock.test.ts'],
+  },
+  {
+    id: 'YO4',
+    what: 'an owner of a data folder gives no signs of life while reads of files and name look-ups stand still',
+    file: 'src/embedded/lock-beat.ts',
+    edits: [
+      ['import { statSync, utimesSync }', 'import { statSync, utimes }'],
+      ['utimesSync(path, now, now);', 'utimes(path, now, now, () => {});'],
+    ],
     tests: ['test/embedded/data-dir-lock.test.ts'],
   },
   {
