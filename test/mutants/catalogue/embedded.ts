@@ -37,7 +37,7 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     tests: ['test/embedded/data-dir-lock.test.ts'],
   },
   {
-    id: 'YO4',
+    id: 'LF4',
     what: 'an owner of a data folder gives no signs of life while reads of files and name look-ups stand still',
     file: 'src/embedded/lock-beat.ts',
     edits: [
