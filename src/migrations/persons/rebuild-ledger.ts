@@ -72,7 +72,7 @@ export async function makeAgain(
   const document = { migration: record.id, name: record.name, at };
   // Above all that were lost, so that each of them is known to be from before.
   const above = (await findLostTurn(staging, ledger.id))?.turn;
-  const turn = await openTurn(staging, ledger.id, document, above);
+  const turn = await openTurn(staging, ledger.id, document, { after: above });
   await dropOpenTurns(staging, ledger.id, turn);
   await saveFirstVersions(staging, ledger, turn);
   await endTurn(staging, ledger.id, turn);

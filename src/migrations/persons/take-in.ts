@@ -153,7 +153,7 @@ export async function takeIn(
   const document = { migration: id, name, at: now().toISOString() };
   await beginVersions(staging, ledger);
   const above = Math.max(0, (await loadRebuiltAt(staging, ledger.id)) - 1);
-  const turn = await openTurn(staging, ledger.id, document, above);
+  const turn = await openTurn(staging, ledger.id, document, { after: above });
   await saveVersions(staging, ledger);
   const work = layout(name).atTurn(turn);
   // What it sent was decided by its own facts; what follows from others beside them was not.

@@ -45,16 +45,22 @@ async function listNumbers(staging: Staging, folder: string): Promise<Set<number
 /**
  * Opens the next turn and returns its number; of two that open one at once, each gets its own. It is above `after`,
  * and above those that the migration had, because the migration keeps receipts under them: a ledger that was lost
- * counts from the start.
+ * counts from the start. `releases`: it is above the turns of these as well, at whatever ledger, as it ends what they
+ * hold.
  */
 export async function openTurn(
   staging: Staging,
   ledger: string,
   document: TurnDocument,
-  after = 0,
+  {
+    after = 0,
+    releases = [],
+  }: { readonly after?: number | undefined; readonly releases?: readonly string[] } = {},
 ): Promise<number> {
   const { last } = await loadTurns(staging, ledger);
-  const had = await listNumbers(staging, layout(document.name).turns);
+  const had: number[] = [];
+  for (const name of new Set([document.name, ...releases]))
+    had.push(...(await listNumbers(staging, layout(name).turns)));
   let turn = Math.max(after, last, ...had) + 1;
   while (!(await staging.create(ledgerLayout(ledger).turn(turn), encodeDocument(document)))) turn += 1;
   return turn;

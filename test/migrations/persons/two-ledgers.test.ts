@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
@@ -79,6 +80,23 @@ it('what a release by name began to send of a migration that was held by key is 
   const older = [{ user: 'rosa', plan: 'old', time: '2020-01-01T00:00:00Z' }];
   await bench.run('later', older, at());
   expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
+});
+
+it('what was held in many turns by key is held no more once it is released in an early turn by name', async () => {
+  const held = { persons: 'hold' };
+  const byKey = await bench.write('by-key', [{ user: 'rosa', plan: 'new' }], { ...at(), ...held });
+  getReport(await startMigration(bench.runtime, byKey, runOptions));
+  await bench.run('by-name', [{ user: 'sven', plan: 'x' }], { ...at('shop'), ...held });
+  for (const file of ['b.json', 'c.json', 'd.json', 'e.json']) {
+    bench.addFile(byKey, file, [{ user: 'rosa', plan: file }]);
+    getReport(await startMigration(bench.runtime, byKey, { ...runOptions, topUp: true }));
+  }
+  const names = ['by-key', 'by-name'];
+  const release = await findHeld(bench.runtime.staging, { kind: 'names', names });
+  if (!release) throw new Error('nothing is held');
+  getReport(await sendHeldPersons(bench.runtime, release, runOptions));
+  for (const name of names)
+    expect(await loadPersons(bench.runtime.staging, name)).toMatchObject({ isHeld: false });
 });
 
 for (const [first, second] of [

@@ -547,4 +547,11 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [["if (known.state !== 'sent') await assertTold(staging, { id }, record, known);", '']],
     tests: ['test/migrations/persons/two-ledgers.test.ts'],
   },
+  {
+    id: 'RL9',
+    what: 'what was released in an early turn of another ledger counts as held for ever',
+    file: 'src/migrations/run/persons/find-turn.ts',
+    edits: [['document, { releases: of })', 'document)']],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
+  },
 ];

@@ -49,11 +49,8 @@ export async function findTurn(
     mayHaveSent: false,
     ended: [...(await listEndedEpochs(staging, record.name)).keys()],
   };
-  const turn = await openTurn(staging, ledger.id, {
-    migration: record.id,
-    name: record.name,
-    at: now().toISOString(),
-  });
+  const document = { migration: record.id, name: record.name, at: now().toISOString() };
+  const turn = await openTurn(staging, ledger.id, document, { releases: of });
   await saveVersions(staging, ledger);
   await saveTurnPlan(staging, record.name, turn, plan);
   return { turn, plan };
