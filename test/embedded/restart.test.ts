@@ -40,12 +40,11 @@ test.each(['stop', 'abandon'] as const)('%s reaches a child that is being starte
     return { pid: 1, exited, exit, stop: async () => end('stop'), abandon: () => end('abandon') };
   };
   const [first, second] = [createChild('first'), createChild('second')];
-  let kept: KeptChild | undefined;
   const start = async () => {
-    void kept?.[way]();
+    void kept[way]();
     return second;
   };
-  kept = keepRunning('Redis', first, start, () => {}, quiet);
+  const kept: KeptChild = keepRunning('Redis', first, start, () => {}, quiet);
   first.exit();
   await second.exited;
   expect(asked).toEqual([`${way} first`, `${way} second`]);

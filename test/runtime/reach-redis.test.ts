@@ -116,6 +116,24 @@ describe('a user of Redis', () => {
     );
   });
 
+  it('a node of a cluster that does not hold the keys is no matter of rights', async () => {
+    const moved = Object.assign(new Error('MOVED 3300 127.0.0.1:7001'), { name: 'ReplyError' });
+    await expect(reachRedis(redis.url, () => Promise.reject(moved))).rejects.toThrow(
+      /cannot be used: REDIS_URL names a node of a Redis Cluster that does not hold the keys/,
+    );
+  });
+
+  it('a password that is missing is no matter of rights', async () => {
+    const admin = new Redis(redis.url);
+    await admin.config('SET', 'requirepass', 'right');
+    try {
+      await expect(reachRedis(redis.url, assertRights)).rejects.toThrow(/refuses the user or the password/);
+    } finally {
+      await admin.config('SET', 'requirepass', '');
+      admin.disconnect();
+    }
+  });
+
   it('who has the rights that the runbook names lacks none', async () => {
     await allow();
     await reachRedis(url(), assertRights);

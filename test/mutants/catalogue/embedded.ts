@@ -107,4 +107,11 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     edits: [['if (isAbandoned) return current.abandon();', '']],
     tests: ['test/embedded/restart.test.ts'],
   },
+  {
+    id: 'LR1',
+    what: 'a node of a Redis Cluster without the keys of Backhaul is taken for a user without a right',
+    file: 'src/runtime/reach-redis.ts',
+    edits: [["if (getReplyCode(error) === 'MOVED') return explainRefusedByRedis(error);", '']],
+    tests: ['test/runtime/reach-redis.test.ts'],
+  },
 ];
