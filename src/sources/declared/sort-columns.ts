@@ -178,10 +178,20 @@ function put(target: Target, name: string, value: unknown): void {
 const holds = (target: Target, name: string): boolean =>
   target instanceof PropertyList ? target.has(name) : Object.hasOwn(target, name);
 
-const listNameRules = ({ exclude, rename }: DeclaredMapping): NameRule[] => [
-  ...exclude.map((path): NameRule => ({ path, to: undefined })),
+const listNameRules = ({ exclude, rename, spreadColumns }: DeclaredMapping): NameRule[] => [
+  ...[...exclude, ...listInnerFields(exclude, spreadColumns)].map(
+    (path): NameRule => ({ path, to: undefined }),
+  ),
   ...Object.entries(rename).map(([path, to]): NameRule => ({ path, to })),
 ];
+
+/** Where one spread column is within another, a field of it is a field of both: whichever names it, neither has it. */
+function listInnerFields(exclude: readonly string[], spreadColumns: readonly string[]): string[] {
+  const isWithin = (name: string, other: string) => name.startsWith(`${other}.`);
+  return spreadColumns
+    .filter((name) => spreadColumns.some((other) => isWithin(name, other) || isWithin(other, name)))
+    .flatMap((name) => exclude.map((path) => `${name}.${path}`));
+}
 
 /** Reads the text of a column that is declared to hold JSON. */
 export function createReadCell({

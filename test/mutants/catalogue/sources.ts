@@ -508,4 +508,11 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['(isText && typeof', '(typeof']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
+  {
+    id: 'UT8',
+    what: 'what is excluded is sent in the object that a spread object is within, which is spread as well',
+    file: 'src/sources/declared/sort-columns.ts',
+    edits: [['[...exclude, ...listInnerFields(exclude, spreadColumns)]', 'exclude']],
+    tests: ['test/sources/declared/names.test.ts'],
+  },
 ];

@@ -231,6 +231,25 @@ describe('excluding and renaming', () => {
     expect(readPlaces(outcome)).toMatchObject({ [place]: { props: { plan: 'team', list: [{}] } } });
   });
 
+  it.each(['email', 'traits.email', 'context.traits.email'])(
+    'of %s reach an object that is spread, and the one around it that is spread, too',
+    (name) => {
+      const outcome = mapOne(
+        'jsonl',
+        {
+          fields: { context: { traits: { email: SECRET, seats: 3 }, page: 'home' } },
+          mapping: { spreadColumns: ['context', 'context.traits'] },
+          name: '',
+          renamed: undefined,
+        },
+        { exclude: [name] },
+      );
+      expect(outcome.kind).toBe('mapped');
+      expect(stringifyJson(outcome)).not.toContain(SECRET);
+      expect(readPlaces(outcome)).toMatchObject({ event: { seats: 3, page: 'home' } });
+    },
+  );
+
   it('of an object leave its spread part in, which is named for itself', () => {
     const outcome = mapOne(
       'jsonl',

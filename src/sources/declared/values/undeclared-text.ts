@@ -22,21 +22,18 @@ export function createFindMissed(
 ): { readonly ofHash: FindMissed; readonly ofExclude: FindMissed } | undefined {
   const { spreadColumns, exclude, jsonColumns, unnest } = mapping;
   const spreads = spreadColumns.filter((name) => !exclude.includes(name));
-  const hashes = listNested(hashed, spreads);
+  const hashes = listNested(hashed, spreads, mapping);
   const excludes = listNested(
     exclude.filter((path) => !exclude.some((other) => path.startsWith(`${other}.`))),
     spreads,
+    mapping,
   );
-  if ([...hashes.ofRecord, ...hashes.ofFields, ...excludes.ofRecord, ...excludes.ofFields].length === 0)
-    return undefined;
+  if (excludes.length + hashes.length === 0) return undefined;
   const excluded = new Set(exclude);
-  const readWithPlace = new Set(spreads.filter((name) => isTextDeclared(name, mapping)));
   const create =
-    ({ ofRecord, ofFields }: NestedPaths, readLater: ReadonlySet<string>): FindMissed =>
+    (paths: readonly NestedPath[], readLater: ReadonlySet<string>): FindMissed =>
     (record) => {
-      const found =
-        findText(record, ofRecord, { excluded, readLater, readWithPlace: NONE }) ??
-        findText(record, ofFields, { excluded, readLater, readWithPlace });
+      const found = findText(record, paths, excluded, readLater);
       if (!found) return undefined;
       const spread = spreads.find((name) => found.path.startsWith(`${name}.`));
       return { ...found, typedAs: spread ? found.path.slice(spread.length + 1) : found.path };
@@ -47,47 +44,51 @@ export function createFindMissed(
   };
 }
 
-/** Paths of rules that lead into a value. */
-interface NestedPaths {
-  readonly ofRecord: readonly string[];
-  /** Of fields of spread columns, with the name of the column. */
-  readonly ofFields: readonly string[];
+/** A path in the record that a rule names. */
+interface NestedPath {
+  readonly path: string;
+  /** The spread column that it is a field of, where its text is read as the field is changed. */
+  readonly readAt?: string | undefined;
 }
 
-/** A column itself that is spread and holds text that nobody reads makes its record a reject anyway. */
-const listNested = (rules: readonly string[], spreads: readonly string[]): NestedPaths => ({
-  ofRecord: rules.filter(isNested),
-  ofFields: spreads.flatMap((spread) =>
-    rules.filter((path) => isNested(path) || isNested(spread)).map((path) => `${spread}.${path}`),
+/**
+ * The rules that lead into a value. A column itself that is spread and holds text that nobody reads makes its record a
+ * reject anyway.
+ */
+const listNested = (
+  rules: readonly string[],
+  spreads: readonly string[],
+  mapping: DeclaredMapping,
+): NestedPath[] => [
+  ...rules.filter(isNested).map((path) => ({ path })),
+  ...spreads.flatMap((spread) =>
+    rules
+      .filter((path) => isNested(path) || isNested(spread))
+      .map((path) => ({
+        path: `${spread}.${path}`,
+        readAt: isTextDeclared(spread, mapping) ? spread : undefined,
+      })),
   ),
-});
+];
 
 const isNested = (path: string): boolean => path.includes('.');
 const openIfText = (value: unknown): unknown => (typeof value === 'string' ? openJsonText(value) : value);
 
 const NONE: ReadonlySet<string> = new Set();
 
-interface KnownText {
-  /** Columns that are left out. */
-  readonly excluded: ReadonlySet<string>;
-  /** Columns whose text is read afterwards. */
-  readonly readLater: ReadonlySet<string>;
-  /** Columns and paths whose text is read where a field in it is changed. */
-  readonly readWithPlace: ReadonlySet<string>;
-}
-
-/** Where one of the paths leads through text to a value. */
+/** Where one of the paths leads through text to a value. `readLater`: columns whose text is read afterwards. */
 function findText(
   record: Fields,
-  paths: readonly string[],
-  { excluded, readLater, readWithPlace }: KnownText,
+  paths: readonly NestedPath[],
+  excluded: ReadonlySet<string>,
+  readLater: ReadonlySet<string>,
 ): Pick<MissedText, 'column' | 'path'> | undefined {
-  for (const path of paths)
+  for (const { path, readAt } of paths)
     for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
       const column = path.slice(0, dot);
       if (!Object.hasOwn(record, column) || excluded.has(column)) continue;
       const value = readLater.has(column) ? openIfText(record[column]) : record[column];
-      const text = findTextIn(value, path.slice(dot + 1), column, readWithPlace);
+      const text = findTextIn(value, path.slice(dot + 1), column, readAt);
       if (text !== undefined) return { column, path: text };
     }
   return undefined;
@@ -101,14 +102,14 @@ function findTextIn(
   exported: unknown,
   path: string,
   at: string,
-  readWithPlace: ReadonlySet<string>,
+  readAt: string | undefined,
 ): string | undefined {
-  const value = readWithPlace.has(at) ? openIfText(exported) : exported;
+  const value = at === readAt ? openIfText(exported) : exported;
   if (typeof value === 'string')
     return MAY_BE_JSON.test(value) && leadsTo(openJsonText(value), path) ? at : undefined;
   if (Array.isArray(value)) {
     for (const item of value) {
-      const found = findTextIn(item, path, at, readWithPlace);
+      const found = findTextIn(item, path, at, readAt);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -118,7 +119,7 @@ function findTextIn(
   for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
     const name = path.slice(0, dot);
     if (!Object.hasOwn(fields, name)) continue;
-    const found = findTextIn(fields[name], path.slice(dot + 1), `${at}.${name}`, readWithPlace);
+    const found = findTextIn(fields[name], path.slice(dot + 1), `${at}.${name}`, readAt);
     if (found !== undefined) return found;
   }
   return undefined;
