@@ -2,6 +2,8 @@ import type { Pace } from '../../lib/async/pace.ts';
 import { HASH_BYTES } from './keyed-hash.ts';
 
 const FEWEST_SLOTS = 64;
+/** Between two looks at the clock. */
+const SLOTS_AT_ONCE = 256;
 
 /**
  * Records of one width, found by the hash at their start: millions of them in one buffer, without an object
@@ -56,9 +58,9 @@ export class RecordTable {
     if (slots === this.#used.length) return;
     const before = { slots: this.#slots, used: this.#used };
     this.#replace(slots);
-    for (let slot = 0; slot < before.used.length; slot += 1) {
-      if (before.used[slot] === 1) this.#put(before.slots, slot * this.width);
-      if (slot % 256 === 0 && pace.isDue()) await pace.rest();
+    for (let slot = 0; slot < before.used.length; slot += SLOTS_AT_ONCE) {
+      this.#putUsed(before, slot);
+      if (pace.isDue()) await pace.rest();
     }
   }
 
@@ -66,12 +68,9 @@ export class RecordTable {
   async encode(pace: Pace): Promise<Buffer> {
     const body = Buffer.allocUnsafe(this.#size * this.width);
     let at = 0;
-    for (let slot = 0; slot < this.#used.length; slot += 1) {
-      if (this.#used[slot] === 1) {
-        copyBytes(this.#slots, slot * this.width, body, at, this.width);
-        at += this.width;
-      }
-      if (slot % 1024 === 0 && pace.isDue()) await pace.rest();
+    for (let slot = 0; slot < this.#used.length; slot += SLOTS_AT_ONCE) {
+      at = this.#copyUsed(slot, body, at);
+      if (pace.isDue()) await pace.rest();
     }
     return body;
   }
@@ -80,11 +79,12 @@ export class RecordTable {
   static async decode(width: number, body: Buffer, pace: Pace): Promise<RecordTable> {
     const table = new RecordTable(width);
     await table.reserve(body.length / width, pace);
-    for (let offset = 0, index = 0; offset < body.length; offset += width, index += 1) {
-      table.#put(body, offset);
-      table.#size += 1;
-      if (index % 256 === 0 && pace.isDue()) await pace.rest();
+    const atOnce = SLOTS_AT_ONCE * width;
+    for (let offset = 0; offset < body.length; offset += atOnce) {
+      for (let at = offset; at < body.length && at < offset + atOnce; at += width) table.#put(body, at);
+      if (pace.isDue()) await pace.rest();
     }
+    table.#size = body.length / width;
     return table;
   }
 
@@ -96,6 +96,27 @@ export class RecordTable {
     while (used[slot] === 1 && !isSameHash(slots, slot * this.width, source, offset))
       slot = (slot + 1) & mask;
     return slot;
+  }
+
+  /** Some slots of a smaller table, from one on. A loop of its own: V8 would compile one that awaits again and again. */
+  #putUsed({ slots, used }: { readonly slots: Buffer; readonly used: Uint8Array }, from: number): void {
+    const to = Math.min(used.length, from + SLOTS_AT_ONCE);
+    for (let slot = from; slot < to; slot += 1) if (used[slot] === 1) this.#put(slots, slot * this.width);
+  }
+
+  /** The records of some slots. Returns where the next one goes. */
+  #copyUsed(from: number, body: Buffer, start: number): number {
+    const { width } = this;
+    const used = this.#used;
+    const slots = this.#slots;
+    const to = Math.min(used.length, from + SLOTS_AT_ONCE);
+    let at = start;
+    for (let slot = from; slot < to; slot += 1) {
+      if (used[slot] !== 1) continue;
+      copyBytes(slots, slot * width, body, at, width);
+      at += width;
+    }
+    return at;
   }
 
   #put(source: Buffer, offset: number): void {
@@ -112,9 +133,7 @@ export class RecordTable {
   #grow(slots: number): void {
     const before = { slots: this.#slots, used: this.#used };
     this.#replace(slots);
-    for (let slot = 0; slot < before.used.length; slot += 1) {
-      if (before.used[slot] === 1) this.#put(before.slots, slot * this.width);
-    }
+    for (let slot = 0; slot < before.used.length; slot += SLOTS_AT_ONCE) this.#putUsed(before, slot);
   }
 }
 
