@@ -174,6 +174,9 @@ export function describeBreak(error: unknown): string {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
   if (error.message === '' && inner !== undefined) return describeBreak(inner);
   const code: unknown = Reflect.get(error, 'code');
+  // The text of OpenSSL is of several lines, and names its source files.
+  if (typeof code === 'string' && (code.startsWith('ERR_SSL_') || code === 'EPROTO'))
+    return `the TLS handshake failed (${code}): there may be http:// at this address, or another version of TLS`;
   return typeof code === 'string' && !error.message.includes(code)
     ? `${error.message} (${code})`
     : error.message;

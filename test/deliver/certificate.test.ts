@@ -5,6 +5,7 @@ import { createDeliver } from '../../src/deliver/deliver.ts';
 import { ConfigError, PausedError } from '../../src/lib/errors.ts';
 import { probeDestination } from '../../src/migrations/probe-destination.ts';
 import { startSelfSigned } from '../support/self-signed.ts';
+import { startStrictDestination } from '../support/strict-destination.ts';
 import { targetEvent, toBatch } from '../support/target-events.ts';
 
 const toStop: (() => Promise<void>)[] = [];
@@ -31,4 +32,13 @@ it('pauses at a certificate that is self-signed, at the first attempt, and says 
   const probing = probeDestination({ url, apiKey: 'phc_key' });
   await expect(probing).rejects.toThrow(ConfigError);
   await expect(probing).rejects.toThrow(/NODE_EXTRA_CA_CERTS/);
+});
+
+it('says in one line that a service does not speak TLS', async () => {
+  const { url, stop } = await startStrictDestination({ apiKey: 'phc_key' });
+  toStop.push(stop);
+  const probing = probeDestination({ url: url.replace('http:', 'https:'), apiKey: 'phc_key' });
+  await expect(probing).rejects.toThrow(
+    /\(the TLS handshake failed \(ERR_SSL_\w+\): there may be http:\/\/ at this address, or another version of TLS\)/,
+  );
 });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { ConfigError, getMessage, UnavailableError } from '../../lib/errors.ts';
+import { describeBreak } from '../../deliver/send.ts';
+import { explainCertificate } from '../../lib/certificate.ts';
+import { ConfigError, UnavailableError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { createBundledCounts } from './bundled-counts.ts';
 import type { DestinationCounts, WantedEvents } from './destination-counts.ts';
@@ -100,7 +102,11 @@ async function ask(access: ServiceAccess, path: string, body?: unknown): Promise
       waitMs = Math.max(waitMs, 1_000 * Number(response.headers.get('retry-after') ?? 0) || 0);
     } catch (error) {
       if (error instanceof ConfigError || error instanceof UnavailableError) throw error;
-      trouble = hideKeys(access, getMessage(error));
+      const certificate = explainCertificate(error, access.url);
+      if (certificate !== undefined) throw new ConfigError(certificate, error);
+      // What fetch itself says is that it failed.
+      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      trouble = hideKeys(access, describeBreak(reason));
     }
     if (attempt < ATTEMPTS) await access.wait(Math.min(waitMs, MOST_WAIT_MS));
   }

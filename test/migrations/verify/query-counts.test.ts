@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/lib/errors.ts';
 import {
   openServiceCounts,
   type ServiceAccess,
@@ -6,6 +7,7 @@ import {
 } from '../../../src/migrations/verify/ask-service.ts';
 import { createQueryCounts } from '../../../src/migrations/verify/query-counts.ts';
 import { type QueriedEvent, type QueryService, startQueryService } from '../../support/query-service.ts';
+import { startSelfSigned } from '../../support/self-signed.ts';
 
 const PERSONAL = 'phx_verify';
 const PROJECT = 'phc_verify';
@@ -103,6 +105,25 @@ describe('a service with queries', () => {
     await expect(openServiceCounts(access({ project: { id: '7' } }), wanted)).rejects.toThrow(
       /did not answer a question in 5 attempts; the last ended with 500/,
     );
+  });
+
+  it('is given up with the reason that nothing of it is reached', async () => {
+    const asking = openServiceCounts(access({ url: 'http://127.0.0.1:1' }), wanted);
+    await expect(asking).rejects.toThrow(/the last ended with (connect ECONNREFUSED|bad port)/);
+    const named = openServiceCounts(access({ url: 'http://no-such-host.invalid' }), wanted);
+    await expect(named).rejects.toThrow(/the last ended with getaddrinfo E/);
+  });
+
+  it('is not asked again with a certificate that is not accepted', async () => {
+    const { url, stop } = await startSelfSigned();
+    try {
+      const asking = openServiceCounts(access({ url }), wanted);
+      await expect(asking).rejects.toThrow(ConfigError);
+      await expect(asking).rejects.toThrow(`the certificate of ${url} is of no authority`);
+      expect(waits).toEqual([]);
+    } finally {
+      await stop();
+    }
   });
 
   it('refuses a wrong key with what it takes, and no message holds a key', async () => {
