@@ -131,7 +131,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'SCOPE-4',
     what: 'of a name that two projects have the older value counts',
     file: 'src/identity/fold-persons.ts',
-    edits: [['else if (time > last[1])', 'else if (time < last[1])']],
+    edits: [['else if (time > last.time)', 'else if (time < last.time)']],
     tests: ['test/sources/amplitude/snapshots.test.ts'],
   },
   {
@@ -369,7 +369,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E2c',
     what: 'values of one name replaced by older ones of an id that perhaps was merged',
     file: 'src/identity/property-filter.ts',
-    edits: [['timeMs < readMark(of, FLOOR_OF_ONE, one[0])', 'timeMs < 0']],
+    edits: [['timeMs < readMark(of, FLOOR_OF_ONE, one.key)', 'timeMs < 0']],
     tests: ['test/migrations/persons/late-merges.test.ts'],
   },
   {
@@ -502,7 +502,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E8',
     what: 'set_once wins over set',
     file: 'src/identity/property-filter.ts',
-    edits: [['setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key))', 'setOnce']],
+    edits: [['setOnce.filter(({ key }) => !wasSet.has(key) && !isKnown(of, SET, key))', 'setOnce']],
     tests: ['test/identity'],
   },
   {

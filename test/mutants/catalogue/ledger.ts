@@ -558,7 +558,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LV2',
     what: 'nobody knows that a removed value filled a gap, and an older one replaces it',
     file: 'src/identity/property-filter.ts',
-    edits: [['if (firsts > 0) addEntered(', 'if (overwrite && firsts > 0) addEntered(']],
+    edits: [['if (on.firsts > 0) addEntered(', 'if (overwrite && on.firsts > 0) addEntered(']],
     tests: ['test/migrations/persons/late-merges.test.ts'],
   },
   {
