@@ -2,7 +2,12 @@ import { Redis } from 'ioredis';
 import { withTimeout } from '../lib/async/timeout.ts';
 import { explainCertificate } from '../lib/certificate.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
-import { classifyReply, explainRefusedByRedis, getReplyCode } from '../lib/redis/redis-reply.ts';
+import {
+  classifyReply,
+  explainMissingRight,
+  explainRefusedByRedis,
+  getReplyCode,
+} from '../lib/redis/redis-reply.ts';
 
 const DEFAULT_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 250;
@@ -67,8 +72,7 @@ function explainFailure(error: unknown): string {
   if (code === 'ENOTFOUND') return `there is no host of that name (${code}). Correct REDIS_URL; ${own}`;
   if (code === 'EAI_AGAIN')
     return `no name server answers for its name (${code}). Look at the network and the name servers of this machine, then run the command again; ${own}`;
-  if (getReplyCode(error) === 'NOPERM')
-    return `the user of REDIS_URL lacks a right (${message}). Give it all commands, on keys that begin with {bh}, and all channels, then run the command again`;
+  if (getReplyCode(error) === 'NOPERM') return explainMissingRight(message);
   if (getReplyCode(error) === 'MOVED') return explainRefusedByRedis(error);
   if (isRefusal(error))
     return `it refuses the user or the password (${message}). Correct them in REDIS_URL: redis://user:password@host:port`;

@@ -103,6 +103,7 @@ describe('a user of Redis', () => {
     ['-@blocking', /permissions to run the 'bzpopmin' command/],
     ['-xread', /permissions to run the 'xread' command/],
     ['-info', /permissions to run the 'info' command/],
+    ['-client|setname', /permissions to run the 'client\|setname' command/],
   ])('with %s is told so before anything waits', async (right, lacks) => {
     await allow(right);
     const asked = reachRedis(url(), async (client) => {
@@ -115,6 +116,16 @@ describe('a user of Redis', () => {
       /lacks a right .*Give it all commands, on keys that begin with \{bh\}/,
     );
   });
+
+  it.each(['zrevrange', 'srem', 'lpush', 'hincrby', 'zrangebyscore', 'zpopmin', 'scard', 'rpoplpush', 'del'])(
+    'without %s in scripts is told so before anything waits',
+    async (command) => {
+      await allow(`-${command}`);
+      await expect(reachRedis(url(), assertRights)).rejects.toThrow(
+        `lacks a right (it may not run '${command}')`,
+      );
+    },
+  );
 
   it('a node of a cluster that does not hold the keys is no matter of rights', async () => {
     const moved = Object.assign(new Error('MOVED 3300 127.0.0.1:7001'), { name: 'ReplyError' });
@@ -134,9 +145,10 @@ describe('a user of Redis', () => {
     }
   });
 
-  it('who has the rights that the runbook names lacks none', async () => {
+  it('who has the rights that the runbook names lacks none, and nothing is kept of the question', async () => {
     await allow();
     await reachRedis(url(), assertRights);
+    expect(await admin.keys('*rights*')).toEqual([]);
   });
 
   it.each(['run', 'worker'])(

@@ -83,3 +83,7 @@ export const explainRefusedByRedis = (error: unknown): string =>
   getReplyCode(error) === 'MOVED'
     ? `REDIS_URL names a node of a Redis Cluster that does not hold the keys of Backhaul (${getMessage(error)}). Name the node that does in REDIS_URL, or an address that leads to it also after a failover, then resume`
     : `Redis refuses the user or the password of REDIS_URL, or what that user may do (${getMessage(error)}). Correct them in REDIS_URL (redis://user:password@host:port), then resume`;
+
+/** `what`: which right. */
+export const explainMissingRight = (what: string): string =>
+  `the user of REDIS_URL lacks a right (${what}). Give it all commands, on keys that begin with {bh}, and all channels, then run the command again`;

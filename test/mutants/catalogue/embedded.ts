@@ -114,4 +114,11 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     edits: [["if (getReplyCode(error) === 'MOVED') return explainRefusedByRedis(error);", '']],
     tests: ['test/runtime/reach-redis.test.ts'],
   },
+  {
+    id: 'LR2',
+    what: 'a run waits without an end for commands that its user may not run in scripts',
+    file: 'src/runtime/assert-rights.ts',
+    edits: [["if (typeof forbidden === 'string')", 'if (false)']],
+    tests: ['test/runtime/reach-redis.test.ts'],
+  },
 ];
