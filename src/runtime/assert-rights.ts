@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { ConfigError } from '../lib/errors.ts';
-import { explainMissingRight } from '../lib/redis/redis-reply.ts';
+import { classifyReply, explainMissingRight } from '../lib/redis/redis-reply.ts';
 
 /** A key that is never kept, among those that a user is given. */
 const NOTHING = '{bh}:rights';
@@ -46,12 +46,17 @@ return false`;
 export async function assertRights(
   redis: Pick<Redis, 'time' | 'client' | 'eval' | 'bzpopmin' | 'xread'>,
 ): Promise<void> {
-  await redis.time();
-  await redis.bzpopmin(NOTHING, 0.001);
-  await redis.xread('BLOCK', 1, 'STREAMS', NOTHING, '$');
-  await redis.client('SETNAME', '');
-  const forbidden = await redis.eval(FIND_FORBIDDEN, 1, NOTHING, JSON.stringify(IN_SCRIPTS));
-  if (typeof forbidden === 'string') throw new ConfigError(explainForbidden(forbidden));
+  try {
+    await redis.time();
+    await redis.bzpopmin(NOTHING, 0.001);
+    await redis.xread('BLOCK', 1, 'STREAMS', NOTHING, '$');
+    await redis.client('SETNAME', '');
+    const forbidden = await redis.eval(FIND_FORBIDDEN, 1, NOTHING, JSON.stringify(IN_SCRIPTS));
+    if (typeof forbidden === 'string') throw new ConfigError(explainForbidden(forbidden));
+  } catch (error) {
+    if (classifyReply(error) === 'outage') return; // it is waited out, and says nothing of rights
+    throw error;
+  }
 }
 
 const explainForbidden = (command: string): string => explainMissingRight(`it may not run '${command}'`);

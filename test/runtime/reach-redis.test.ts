@@ -134,6 +134,16 @@ describe('a user of Redis', () => {
     );
   });
 
+  it('a Redis that takes no writes now ends nothing', async () => {
+    await allow();
+    await admin.config('SET', 'min-replicas-to-write', '1');
+    try {
+      await reachRedis(url(), assertRights);
+    } finally {
+      await admin.config('SET', 'min-replicas-to-write', '0');
+    }
+  });
+
   it('a password that is missing is no matter of rights', async () => {
     const admin = new Redis(redis.url);
     await admin.config('SET', 'requirepass', 'right');

@@ -121,4 +121,11 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     edits: [["if (typeof forbidden === 'string')", 'if (false)']],
     tests: ['test/runtime/reach-redis.test.ts'],
   },
+  {
+    id: 'LR3',
+    what: 'a process that starts while Redis takes no writes ends with the advice to correct its address',
+    file: 'src/runtime/assert-rights.ts',
+    edits: [["if (classifyReply(error) === 'outage') return;", '']],
+    tests: ['test/runtime/reach-redis.test.ts'],
+  },
 ];
