@@ -22,6 +22,8 @@ export interface Staging {
   list(prefix: string): AsyncIterable<{ key: string; bytes: number }>;
   /** What is free where the bodies are kept; absent where space is not limited. */
   freeBytes?(): Promise<number>;
+  /** Throws ConfigError where this user may write nothing; absent where who asks has keys of his own. */
+  assertWritable?(): Promise<void>;
   /** Does nothing when there is no such key. */
   remove(key: string): Promise<void>;
 }

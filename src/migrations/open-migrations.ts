@@ -107,6 +107,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,
       );
     }
+    await staging.assertWritable?.();
     return { ...(await deps.open(record, opening, standing)), record, epoch };
   };
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -25,6 +25,8 @@ import { clearStaging, createMigration, type MigrationRecord } from '../../src/s
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { saveControl } from '../support/save-control.ts';
+
+const NOBODY = 65_534;
 
 const mapNothing = () => {
   throw new Error('maps nothing');
@@ -224,6 +226,27 @@ describe('the migrations that a worker has open', () => {
     const error = await failing.use(of(2), never, async () => ({})).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error instanceof UnableError).toBe(isUnable);
+  });
+
+  it('leave jobs to others where this user may not write to staging, before any work', async () => {
+    const isRoot = process.geteuid?.() === 0;
+    const tmp = join(folder, '.tmp');
+    await chmod(folder, 0o755);
+    await chmod(tmp, isRoot ? 0o755 : 0o555);
+    const work = vi.fn(async () => ({ kind: 'done' as const }));
+    if (isRoot) process.seteuid?.(NOBODY); // nothing keeps root out
+    try {
+      const error = await migrations.use(of(2), never, work).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(UnableError);
+      expect(String(error)).toMatch(/is not accessible \(could not write there: EACCES/);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      await chmod(tmp, 0o755);
+    }
+    expect(work).not.toHaveBeenCalled();
+    expect((await loadControl(staging, name))?.state).toBeUndefined();
+    await migrations.use(of(2), never, work);
+    expect(work).toHaveBeenCalledOnce();
   });
 
   it('leave the jobs of another migration of the name, in another staging, to others', async () => {

@@ -16,6 +16,9 @@ const STALE_TMP_MS = 24 * 60 * 60 * 1000;
 /** Of network shares and others that write names at once, or cannot say when. */
 const NO_FOLDER_SYNC = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
+/** What others may do, where this user may not. */
+const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /** Staging in a folder: the embedded default. The folder is created on the first write. */
 export function createFolderStaging(root: string): Staging {
   const location = `folder ${root}`;
@@ -106,6 +109,14 @@ export function createFolderStaging(root: string): Staging {
       guard('look for free space', async () => {
         const { bavail, bsize } = await statfs(await findExisting(root));
         return bavail * bsize;
+      }),
+    assertWritable: () =>
+      guard('write there', async () => {
+        try {
+          await withTmpFile(Buffer.alloc(0), async () => {});
+        } catch (error) {
+          if (FORBIDDEN.has(getErrorCode(error) ?? '')) throw error;
+        }
       }),
     remove: (key) => guard(`remove ${key}`, () => rm(toPath(key), { force: true })),
   };

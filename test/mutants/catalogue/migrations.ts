@@ -802,4 +802,11 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['  await assertFolded(staging, replayed.replays);\n', '']],
     tests: ['test/migrations/rejects/removed-original.test.ts'],
   },
+  {
+    id: 'OPEN-1',
+    what: 'a worker that may write nothing to staging fails parts for good',
+    file: 'src/migrations/open-migrations.ts',
+    edits: [['    await staging.assertWritable?.();\n', '']],
+    tests: ['test/migrations/open-migrations.test.ts'],
+  },
 ];

@@ -93,3 +93,17 @@ it.each([
   await expect(writing).rejects.toThrow(ofStaging);
   expect(() => createPrivateFolder(join(folder, 'data'))).toThrow(`data cannot be written: ${ofDataFolder}`);
 });
+
+it.each([
+  ['EROFS', true],
+  ['ENOSPC', false],
+])(
+  'a folder into which nothing can be written (%s) is one that others may write to: %s',
+  async (code, is) => {
+    const staging = createFolderStaging(folder);
+    await staging.put('a', Buffer.from('x'));
+    replace({ open: () => Promise.reject(failAs(code)) });
+    const asked = await staging.assertWritable?.().catch((error: unknown) => error);
+    expect(asked instanceof ConfigError).toBe(is);
+  },
+);
