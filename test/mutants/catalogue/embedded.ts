@@ -118,7 +118,7 @@ export const EMBEDDED_MUTANTS: readonly Mutant[] = [
     id: 'LR2',
     what: 'a run waits without an end for commands that its user may not run in scripts',
     file: 'src/runtime/assert-rights.ts',
-    edits: [["if (typeof forbidden === 'string')", 'if (false)']],
+    edits: [['throw new ConfigError(explainForbidden(forbidden));', 'return;']],
     tests: ['test/runtime/reach-redis.test.ts'],
   },
   {
