@@ -190,15 +190,15 @@ async function* foldPieces<Fact, Fold>(
 ): AsyncGenerator<Fold> {
   let fold = kind.create();
   let last = -1;
-  for (const line of lines.list()) {
-    const { order } = line;
+  for (let place = 0, count = lines.sort(); place < count; place += 1) {
+    const order = lines.getOrder(place);
     const isFull = kind.getSize(fold) >= pieceIds || toBucket(order) !== toBucket(last);
     if (order !== last && last !== -1 && isFull) {
       yield fold;
       signal.throwIfAborted();
       fold = kind.create();
     }
-    kind.add(fold, line.parse());
+    kind.add(fold, lines.parse(place));
     if (pace.isDue()) await pace.rest();
     last = order;
   }

@@ -137,7 +137,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
   expect((await keysBelow(folder)).length).toBe(2 * before.length);
   for (const one of merges) {
     const read = [];
-    for await (const merge of readMerges(staging, one)) read.push(merge);
+    for (const merge of await readMerges(staging, one)) read.push(merge);
     expect(read).toEqual([['u1', 'd1', '2023-01-01T00:00:00.000Z']]);
   }
 });

@@ -117,6 +117,6 @@ export async function loadRenames(
   { renames }: Pick<Connected, 'renames'>,
 ): Promise<Renames> {
   const all = new Map<string, string>();
-  for (const index of renames) for await (const [to, from] of readMerges(staging, index)) all.set(from, to);
+  for (const index of renames) for (const [to, from] of await readMerges(staging, index)) all.set(from, to);
   return all;
 }

@@ -34,7 +34,7 @@ export async function* listMerges(
     let anonIds: string[] = [];
     let unmerged: Unmerged[] = [];
     let leftOut: Uint8Array[] = [];
-    for await (const [userId, anonId, time] of readMerges(staging, index)) {
+    for (const [userId, anonId, time] of await readMerges(staging, index)) {
       position += 1;
       if (position <= sentBefore) continue;
       if (isContradicted(userId)) {

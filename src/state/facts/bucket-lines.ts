@@ -181,7 +181,7 @@ export class BucketLines {
       const order = orders[line] as number;
       const bucket = toBucket(order);
       const at = ends[bucket] as number;
-      keys[at] = (order % ORDERS_OF_BUCKET) * MOST_LINES + line;
+      keys[at] = (order & (ORDERS_OF_BUCKET - 1)) * MOST_LINES + line;
       ends[bucket] = at + 1;
     }
     const sorted = new Uint32Array(count);
@@ -197,7 +197,8 @@ export class BucketLines {
     const orders = this.#orders;
     let start = 0;
     for (let at = 0; at < keys.length; at += 1) {
-      sorted[at] = (keys[at] as number) % MOST_LINES;
+      const key = keys[at] as number;
+      sorted[at] = key - Math.floor(key / MOST_LINES) * MOST_LINES; // a remainder is slow above 2^31
       if (orders[sorted[at] as number] === orders[sorted[start] as number]) continue;
       this.#sortEqual(sorted, start, at);
       start = at;

@@ -5,7 +5,7 @@ import { HASH_BYTES } from '../ledger/keyed-hash.ts';
 import type { BucketLines } from './bucket-lines.ts';
 import { earlierProperty, toProperties } from './earlier-lines.ts';
 import { ORDER_DIGITS } from './fact-line.ts';
-import { type Lines, readLines } from './fact-object.ts';
+import { readLines } from './fact-object.ts';
 import { Fields } from './fields.ts';
 
 /**
@@ -163,8 +163,7 @@ function parseMerge(line: string): Merge {
   const merge: unknown = JSON.parse(line);
   if (!Array.isArray(merge) || merge.length !== 3 || !merge.every((field) => typeof field === 'string'))
     throw new Error('no merge');
-  const [userId = '', anonId = '', time = ''] = merge as string[];
-  return [userId, anonId, time];
+  return merge as unknown as Merge;
 }
 
 /** An object of merges; each is decided once, so they need no folding and no order but the one they are in. */
@@ -185,7 +184,8 @@ export async function saveMerges(
   return { key, bytes: body.length, count: lines.length };
 }
 
-export async function* readMerges(staging: Staging, { key, bytes }: MergesIndex): AsyncGenerator<Merge> {
-  const lines: Lines = await readLines(staging, { key, offset: 0, length: bytes });
-  yield* lines.parse(parseMerge);
+/** Those of an object, one by one as they are asked for. */
+export async function readMerges(staging: Staging, { key, bytes }: MergesIndex): Promise<Iterable<Merge>> {
+  const lines = await readLines(staging, { key, offset: 0, length: bytes });
+  return lines.parse(parseMerge);
 }

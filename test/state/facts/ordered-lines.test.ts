@@ -10,7 +10,8 @@ const objects = fc.array(fc.array(fc.tuple(order, rest)), { maxLength: 4 });
 const readOrder = (line: string) => Number.parseInt(line.slice(0, 8), 16);
 const toLines = (texts: readonly string[], where = 'x') =>
   new Lines(Buffer.from(texts.map((text) => `${text}\n`).join('')), where, 'here');
-const list = <T>(lines: OrderedLines<T>) => Array.from(lines.list(), ({ order: at, parse }) => [at, parse()]);
+const list = <T>(lines: OrderedLines<T>) =>
+  Array.from({ length: lines.sort() }, (_, place) => [lines.getOrder(place), lines.parse(place)]);
 const EVERY = { getOrder: () => 0, isWanted: () => true };
 
 test('lines of all objects come by their order, and those of one order as they were added', () => {
