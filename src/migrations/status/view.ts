@@ -140,7 +140,7 @@ export function toMigrationStatus({
   return {
     migration: record.name,
     state,
-    reason: unstaged > 0 ? explainUnstaged(record.name, unstaged) : (REASONS[state] ?? control?.reason ?? ''),
+    reason: unstaged > 0 ? explainUnstaged(unstaged) : (REASONS[state] ?? control?.reason ?? ''),
     createdAt: record.createdAt,
     since: control?.at ?? record.createdAt,
     destination: record.destination,
@@ -175,8 +175,8 @@ const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
   unknown: 'Redis does not answer, or takes no writes, so nobody can say whether a process runs it',
 };
 
-const explainUnstaged = (name: string, files: number): string =>
-  `${files === 1 ? '1 file is' : `${groupDigits(files)} files are`} not staged: a top-up ended before it began with them, or what was staged of them is gone. Continue with: backhaul resume ${name}`;
+const explainUnstaged = (files: number): string =>
+  `${files === 1 ? '1 file is' : `${groupDigits(files)} files are`} not staged: a top-up ended before it began with them, or what was staged of them is gone`;
 
 /** Of a migration that cannot be read, so that the others are shown all the same. */
 export const toDamagedStatus = (name: string, reason: string): MigrationStatus => ({
