@@ -14,7 +14,7 @@ type Reader = Pick<CommandContext, 'settings' | 'terminal'>;
 const tell =
   ({ terminal }: Reader) =>
   (trouble: string | undefined): void =>
-    terminal.info(trouble === undefined ? 'S3 responds again.' : `Waiting: ${trouble}`);
+    terminal.info(trouble === undefined ? 'S3 answers again.' : `Waiting: ${trouble}`);
 
 export const openStoreOf = (reader: Reader): Promise<MigrationStore> =>
   openStore(reader.settings, tell(reader));

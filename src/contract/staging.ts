@@ -22,7 +22,7 @@ export interface Staging {
   list(prefix: string): AsyncIterable<{ key: string; bytes: number }>;
   /** What is free where the bodies are kept; absent where space is not limited. */
   freeBytes?(): Promise<number>;
-  /** Throws ConfigError where this user may write nothing; absent where who asks has keys of his own. */
+  /** Throws ConfigError where this user may write nothing; absent where rights belong to a key, not to a user. */
   assertWritable?(): Promise<void>;
   /** Does nothing when there is no such key. */
   remove(key: string): Promise<void>;
