@@ -34,20 +34,21 @@ export function postMessage({ headers, body }: SignedMessage, options: PostOptio
   if (isIP(host) !== 0 && !allowPrivate && isPrivateAddress(host)) return Promise.resolve(failed(REFUSED));
   return new Promise((settle) => {
     const send = protocol === 'https:' ? requestHttps : requestHttp;
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(withinMs)]);
     const bytes = Buffer.from(body);
     const request = send(url, {
       method: 'POST',
       agent: false,
-      signal,
+      signal: options.signal,
       headers: { ...headers, 'content-length': bytes.length },
       ...(allowPrivate ? {} : { lookup: createPublicLookup(options.resolve ?? resolve) }),
     });
     const end = (posted: Posted) => {
+      clearTimeout(deadline);
       settle(posted);
       request.destroy();
     };
-    request.once('error', (error) => end(failed(signal.aborted ? 'no answer in time' : describe(error))));
+    const deadline = setTimeout(() => end(failed(LATE)), withinMs);
+    request.on('error', (error) => end(failed(options.signal.aborted ? LATE : describe(error))));
     request.once('response', (response) => {
       const { statusCode = 0 } = response;
       const answered = statusCode >= 200 && statusCode < 300 ? DELIVERED : failed(`HTTP ${statusCode}`);
@@ -80,6 +81,8 @@ const toHost = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g
 
 const DELIVERED = { kind: 'delivered' } as const;
 const failed = (reason: string) => ({ kind: 'failed', reason }) as const;
+
+const LATE = 'no answer in time';
 
 const REFUSED =
   'the address is of this machine or of a private network; BACKHAUL_WEBHOOK_ALLOW_PRIVATE=true allows it';

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findRefusal, type PostOptions, postMessage } from '../../../src/migrations/notify/post-message.ts';
 import { signMessage } from '../../../src/migrations/notify/sign.ts';
@@ -13,6 +15,11 @@ beforeEach(() => {
   receiver.answerWith(undefined);
 });
 afterAll(() => receiver.stop());
+
+function collectGarbage() {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 function post(more: Partial<PostOptions> = {}) {
   const body = '{"type":"t","timestamp":"2024-03-01T12:00:00Z","text":"","data":{}}';
@@ -51,6 +58,11 @@ describe('a message', () => {
     });
     expect(await post()).toEqual({ kind: 'delivered' });
     expect(sent).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it('fails in time also where memory is collected while it waits', async () => {
+    receiver.answerWith(() => collectGarbage());
+    expect(await post({ withinMs: 500 })).toEqual({ kind: 'failed', reason: 'no answer in time' });
   });
 
   it('fails where no answer comes in time, and where nobody listens, without naming the address', async () => {
