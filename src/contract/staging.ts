@@ -8,6 +8,8 @@ export interface Staging {
   readonly location: string;
   /** Creates or replaces, atomically: a reader sees the old or the new body, never a mix. */
   put(key: string, body: Uint8Array): Promise<{ etag: string }>;
+  /** Whether `put` returned this etag for this very body; absent where an etag does not tell. */
+  isOfEtag?(etag: string, body: Uint8Array): boolean;
   /** Creates, atomically; false when the key exists already (its body is not changed). */
   create(key: string, body: Uint8Array): Promise<boolean>;
   /**

@@ -53,6 +53,8 @@ export async function loadFrames(
   const body = await staging.get(key, take, signal);
   if (!body) throw createError('is gone');
   const verify = (hashed: Buffer) => {
+    // In a quarter of the time of SHA-256, which then decides about what was put elsewhere, such as in S3.
+    if (staging.isOfEtag?.(meta.etag, body)) return;
     const sha256 = hashBytes(hashed);
     if (sha256 !== meta.sha256) throw createError(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
   };

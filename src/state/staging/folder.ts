@@ -59,8 +59,9 @@ export function createFolderStaging(root: string): Staging {
           await rename(tmp, path);
           await syncFolder(dirname(path));
         });
-        return { etag: `${body.length}-${crc32(body).toString(16)}` };
+        return { etag: toEtag(body) };
       }),
+    isOfEtag: (etag, body) => etag === toEtag(body),
     create: (key, body) =>
       guard(`create ${key}`, async () => {
         const path = toPath(key);
@@ -121,6 +122,8 @@ export function createFolderStaging(root: string): Staging {
     remove: (key) => guard(`remove ${key}`, () => rm(toPath(key), { force: true })),
   };
 }
+
+const toEtag = (body: Uint8Array): string => `${body.length}-${crc32(body).toString(16)}`;
 
 type Guard = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
 

@@ -350,4 +350,11 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     edits: [['isSilent = false;\n      onChange(undefined);', 'isSilent = false;']],
     tests: ['test/state/staging/silence.test.ts'],
   },
+  {
+    id: 'ZF1',
+    what: 'a damaged part in a folder is believed',
+    file: 'src/state/parts.ts',
+    edits: [['if (staging.isOfEtag?.(meta.etag, body)) return;', 'if (staging.isOfEtag) return;']],
+    tests: ['test/pipeline/stage/packing.test.ts'],
+  },
 ];
