@@ -24,7 +24,7 @@ import { loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { applyEvent } from './life-store.ts';
 import { DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
 import type { ImportMaps } from './manifest/open-maps.ts';
-import { loadStanding, type WatchedStanding, watchStanding } from './run/standing.ts';
+import { isLeased, loadStanding, type WatchedStanding, watchStanding } from './run/standing.ts';
 
 /** A migration as a worker needs it: all of its settings resolved for one epoch. */
 export interface OpenMigration {
@@ -79,8 +79,8 @@ const CONTROL_EVERY_MS = 500;
 const IDLE_MS = 60_000;
 
 interface Entry {
-  /** Of the migration: another one may begin under the same name. Undefined: there was none. */
-  readonly id: string | undefined;
+  /** Of the migration: another one may begin under the same name. */
+  readonly id: string;
   readonly epoch: number;
   readonly standing: WatchedStanding;
   readonly opened: Promise<OpenMigration & Opened>;
@@ -111,7 +111,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     return { ...(await deps.open(record, opening, standing)), record, epoch };
   };
 
-  const acquire = (name: string, id: string | undefined, epoch: number): Entry => {
+  const acquire = ({ migration: name, id, epoch }: JobOf): Entry => {
     const known = entries.get(name);
     if (known && known.id === id) {
       if (known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
@@ -120,7 +120,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         return known;
       }
     }
-    const standing = watchStanding(redis, { id: id ?? '', epoch });
+    const standing = watchStanding(redis, { id, epoch });
     const entry: Entry = {
       id,
       epoch,
@@ -197,14 +197,22 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
   };
 
-  /** The job of a migration that is not the one of that name here: of another staging, or one that was removed. */
-  const explainOther = async ({ migration: name, id, epoch }: JobOf): Promise<Error> => {
+  /**
+   * The job of a migration that is not the one of that name here: of another staging, or one that was removed, perhaps
+   * while Redis was away. Where no producer drives it, nobody waits for the job: whoever resumes it offers its own.
+   */
+  const explainOther = async (
+    { migration: name, id, epoch }: JobOf,
+    here: string | undefined,
+  ): Promise<Error> => {
     const { standing } = await loadStanding(redis, { id, epoch });
-    if (EPOCH_DUTIES[standing].worker === 'hand_back')
+    if (EPOCH_DUTIES[standing].worker === 'hand_back' || !(await isLeased(redis, id)))
       return new FencedOutError(
         `epoch ${epoch} of the migration ${id}, which had the name "${name}", is over`,
       );
-    const message = `${staging.location} holds another migration "${name}" than that of the job; is this worker set to the same staging as the producer?`;
+    const held =
+      here === undefined ? `no migration "${name}"` : `another migration "${name}" than that of the job`;
+    const message = `${staging.location} holds ${held}; is this worker set to the same staging as the producer?`;
     log.error({ migration: name, err: message }, 'this worker cannot work on the migration; left to others');
     return new UnableError(message);
   };
@@ -223,8 +231,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       const { migration: name, epoch } = of;
       // One that was removed and begun again has epochs of its own, and perhaps another destination.
       const id = (await loadMigration(staging, name))?.id;
-      if (id !== undefined && id !== of.id) throw await explainOther(of);
-      const entry = acquire(name, id, epoch);
+      if (id !== of.id) throw await explainOther(of, id);
+      const entry = acquire(of);
       entry.users += 1;
       try {
         const migration = await waitForOpened(entry, name);

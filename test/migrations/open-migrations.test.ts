@@ -18,7 +18,7 @@ import {
   type Opened,
   type OpenMigrations,
 } from '../../src/migrations/open-migrations.ts';
-import { migrationKey } from '../../src/state/checkpoints.ts';
+import { leaseKey, migrationKey } from '../../src/state/checkpoints.ts';
 import { loadControl } from '../../src/state/control.ts';
 import { openEpoch } from '../../src/state/epochs.ts';
 import { clearStaging, createMigration, type MigrationRecord } from '../../src/state/migrations.ts';
@@ -251,6 +251,7 @@ describe('the migrations that a worker has open', () => {
 
   it('leave the jobs of another migration of the name, in another staging, to others', async () => {
     await redis.hset(migrationKey('foreign'), 'epoch', 2);
+    await redis.set(leaseKey('foreign'), 'its producer');
     const work = vi.fn(async () => ({ kind: 'done' as const }));
     const error = await migrations
       .use({ ...of(2), id: 'foreign' }, never, work)
@@ -266,7 +267,22 @@ describe('the migrations that a worker has open', () => {
     }
   });
 
+  it.each([
+    ['and its name was begun again', () => name],
+    ['for good', () => 'forgotten'],
+  ])('drop the jobs of one that was removed while Redis was away, %s', async (_, getName) => {
+    // What Redis knew of it is there still, but for its lease, which expired.
+    await redis.hset(migrationKey('removed'), 'epoch', 2);
+    const work = vi.fn(async () => ({ kind: 'done' as const }));
+    const job = { migration: getName(), id: 'removed', epoch: 2 };
+    await expect(migrations.use(job, never, work)).rejects.toThrow(FencedOutError);
+    expect(work).not.toHaveBeenCalled();
+    expect(await migrations.use(of(2), never, work)).toEqual({ kind: 'done' });
+  });
+
   it('say what to look at when staging does not know them', async () => {
+    await redis.hset(migrationKey('unknown'), 'epoch', 1);
+    await redis.set(leaseKey('unknown'), 'its producer');
     const result = migrations.use({ migration: 'unknown', id: 'unknown', epoch: 1 }, never, async () => ({
       kind: 'done' as const,
     }));

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Standing } from '../../contract/delivery.ts';
 import { raceAbort } from '../../lib/async/abort.ts';
 import { FencedOutError, getMessage, UnavailableError } from '../../lib/errors.ts';
-import { migrationKey } from '../../state/checkpoints.ts';
+import { leaseKey, migrationKey } from '../../state/checkpoints.ts';
 import { type Control, controlState } from '../../state/control.ts';
 import { compareEpoch, DUTIES, EPOCH_DUTIES } from '../lifecycle.ts';
 
@@ -60,6 +60,10 @@ export async function loadStanding(
   const known = await orUnavailable(redis.hget(migrationKey(id), 'epoch'));
   return { known, standing: compareEpoch(epoch, known === null ? undefined : Number(known)) };
 }
+
+/** Whether a producer drives a migration. */
+export const isLeased = async (redis: Pick<Redis, 'exists'>, id: string): Promise<boolean> =>
+  (await orUnavailable(redis.exists(leaseKey(id)))) === 1;
 
 /** As of a checkpoint that is not saved: it may work again later, and fails no part. */
 const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { findMissingKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
 import type { SourceBlock, SourceSlice } from '../../sources/source.ts';
-import { leaseKey } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
@@ -13,6 +12,7 @@ import type { MigrationRuntime } from '../migration-runtime.ts';
 import { StartedMeanwhileError } from '../prepare/create-record.ts';
 import { findFiles, loadStagedFiles } from '../prepare/find-sources.ts';
 import { prepareMigration } from '../prepare/prepare.ts';
+import { isLeased } from '../run/standing.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { whileClaimed } from './claim.ts';
 import { type Due, findDue } from './find-due.ts';
@@ -148,7 +148,7 @@ async function topUp(
       const wait = known ? undefined : await explainWait(runtime, { manifest, baseDir }, isSettled);
       if (wait !== undefined) return nothingNew(name, wait);
       // A producer knows the files that it began with: what is new is for the next run.
-      if (known && (await isLeased(runtime, known))) return { ...BUSY, migration: name };
+      if (known && (await isLeased(runtime.redis, known.id))) return { ...BUSY, migration: name };
       // One that was begun since has its files: what is new beside them is for the next run.
       const ready = await prepareMigration(runtime, { manifest, baseDir }, known ? 'take' : 'leave', {
         isSettled,
@@ -221,9 +221,6 @@ async function explainWait(
   // Those that wait are in the note of the run.
   return found.filter(isSettled).length > 0 ? undefined : '';
 }
-
-const isLeased = ({ redis }: MigrationRuntime, { id }: MigrationRecord): Promise<boolean> =>
-  redis.exists(leaseKey(id)).then((found) => found === 1);
 
 /** Files that were entered by a producer that was killed before it staged them. */
 async function isAllStaged({ staging }: MigrationRuntime, record: MigrationRecord): Promise<boolean> {

@@ -764,8 +764,15 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'YO4',
     what: 'a worker takes the job of another migration, in another staging, for that of its own of the same name',
     file: 'src/migrations/open-migrations.ts',
-    edits: [['if (id !== undefined && id !== of.id) throw await explainOther(of);', 'void explainOther;']],
+    edits: [['if (id !== of.id) throw await explainOther(of, id);', 'void explainOther;']],
     tests: ['test/migrations/open-migrations.test.ts', 'test/e2e/two-installations.test.ts'],
+  },
+  {
+    id: 'OPEN-2',
+    what: 'the jobs of a migration that was removed while Redis was away are tried for ever',
+    file: 'src/migrations/open-migrations.ts',
+    edits: [[' || !(await isLeased(redis, id))', '']],
+    tests: ['test/migrations/open-migrations.test.ts'],
   },
   {
     id: 'YO5',
