@@ -133,6 +133,13 @@ export interface Source {
    * @default none
    */
   readonly listUnheeded?: ((version: number) => readonly string[]) | undefined;
+  /**
+   * For a version of the mapping that sends some of what the block keeps back: looks for that in a record, and says
+   * where it is. Undefined where the version sends none.
+   */
+  readonly toFindSent?:
+    | ((version: number) => ((record: Fields) => string | undefined) | undefined)
+    | undefined;
   /** For plans. @default top-level fields by `knownFields` */
   readonly listFieldFates?: ListFieldFates | undefined;
   /** Whether records can be refused by the header above them, so that headers are worth a look before a start. */

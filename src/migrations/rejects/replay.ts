@@ -19,7 +19,7 @@ import { preflight } from '../prepare/preflight.ts';
 import { toPrepared } from '../prepare/prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { assertFolded } from './assert-folded.ts';
-import { assertHeeded } from './assert-heeded.ts';
+import { assertHeeded, createAssertLeftOut } from './assert-heeded.ts';
 import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { listAncestors } from './family.ts';
@@ -79,7 +79,8 @@ export async function replayRejects(
   const replayed = await loadReplayed(staging, original);
   await assertFolded(staging, replayed.replays);
   const leave = (line: RejectLine) => (again ? line : replayed.leave(line));
-  const rejects = selectRejects(staging, name, { reason, leave });
+  const assertLeftOut = await createAssertLeftOut(staging, original, manifest);
+  const rejects = selectRejects(staging, name, { reason, leave, assertLeftOut });
   const files = await stageRejects(staging, attempt, rejects).catch(async (error: unknown) => {
     await clearAttempt(staging, attempt).catch(() => {}); // staging may be what is down
     throw error instanceof StagedMeanwhileError ? new StartedMeanwhileError(manifest.name) : error;
@@ -157,12 +158,22 @@ async function assertSameHold(
 async function* selectRejects(
   staging: Staging,
   name: string,
-  { reason, leave }: { readonly reason: string | undefined; readonly leave: Replayed['leave'] },
+  {
+    reason,
+    leave,
+    assertLeftOut,
+  }: {
+    readonly reason: string | undefined;
+    readonly leave: Replayed['leave'];
+    readonly assertLeftOut: (line: RejectLine) => void;
+  },
 ): AsyncGenerator<RejectLine> {
   for await (const line of readRejectLines(staging, name)) {
     // Of an oversize record only the head was kept; there is nothing whole to send.
     if (line.oversize || (reason !== undefined && line.reason !== reason)) continue;
     const left = leave(line);
-    if (left) yield left;
+    if (!left) continue;
+    assertLeftOut(left);
+    yield left;
   }
 }

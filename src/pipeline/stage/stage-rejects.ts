@@ -3,6 +3,7 @@ import type { FileReceipt, PartMeta } from '../../contract/part.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
+import { createRecordParser, type ParsedRecord } from '../../sources/formats/parse-record.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
 import { layout } from '../../state/keys/migration.ts';
 import { createFileReceipt } from '../../state/parts.ts';
@@ -141,6 +142,12 @@ function toChunk(line: RejectLine): RecordChunk {
     header: line.header && toBytes(line.header),
     records: [{ kind: 'record', member: line.member, line: line.line, bytes: toBytes(line) }],
   };
+}
+
+/** The record of a reject, as its part is read. */
+export function parseReject(line: RejectLine): ParsedRecord {
+  const parse = createRecordParser(line.format, line.header && toBytes(line.header));
+  return parse({ kind: 'record', member: line.member, line: line.line, bytes: toBytes(line) });
 }
 
 const toBytes = ({ text, base64 }: { text?: string | undefined; base64?: string | undefined }): Buffer =>

@@ -1,7 +1,9 @@
 import { listUnheededPlaces } from '../common-options.ts';
+import type { Fields } from '../mapping/table.ts';
 import type { WithGeoip } from '../source.ts';
 import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 import { listKeysIntoTexts } from './values/json-texts.ts';
+import { createFindMissed, type FindMissed } from './values/undeclared-text.ts';
 
 /** Rules that came with version 3: earlier ones read none of them. */
 const SINCE_3 = ['hash', 'values', 'types', 'unnest'] as const;
@@ -18,6 +20,12 @@ export function listUnheeded(options: DeclaredOptions & WithGeoip, version: numb
     ...exclude,
     ...listUnheededPlaces(options, version),
   ];
+}
+
+/** Version 2 sends text that nothing says to read, with what `exclude` names in it; later ones reject its record. */
+export function toFindSent({ mapping }: DeclaredOptions, version: number) {
+  const find: FindMissed | undefined = version === 2 ? createFindMissed(mapping, [])?.ofExclude : undefined;
+  return find && ((record: Fields): string | undefined => find(record)?.path);
 }
 
 /** Version 1 leaves out whole columns, and neither what is nested in one nor what is spread. */

@@ -24,6 +24,11 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   readonly toHideHashed?: (options: FileSourceOptions<Shape>) => Source['hideHashed'];
   /** See Source. @default none */
   readonly listUnheeded?: (options: FileSourceOptions<Shape>, version: number) => readonly string[];
+  /** See Source. */
+  readonly toFindSent?: (
+    options: FileSourceOptions<Shape>,
+    version: number,
+  ) => ((record: Fields) => string | undefined) | undefined;
   /** @default top-level fields by `knownFields` */
   readonly toListFieldFates?: (options: FileSourceOptions<Shape>) => ListFieldFates;
   /** @default formats are recognised by what a file holds */
@@ -49,6 +54,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
     findUnmatched,
     toHideHashed,
     listUnheeded,
+    toFindSent,
     takesViews = false,
     ...facts
   } = definition;
@@ -73,6 +79,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
         findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
         hideHashed: toHideHashed?.(bound),
         listUnheeded: (version) => listUnheeded?.(bound, version) ?? [],
+        toFindSent: (version) => toFindSent?.(bound, version),
         listFieldFates: toListFieldFates?.(bound),
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),

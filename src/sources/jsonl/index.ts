@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dropEvents, encoding } from '../common-options.ts';
 import { declaredMaps } from '../declared/declared.ts';
 import { findUnmatched } from '../declared/find-unmatched.ts';
-import { listUnheeded } from '../declared/list-unheeded.ts';
+import { listUnheeded, toFindSent } from '../declared/list-unheeded.ts';
 import { createMappingSchema } from '../declared/options.ts';
 import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
 import { createHideHashed } from '../declared/values/hide-hashed.ts';
@@ -21,6 +21,7 @@ export const jsonl = defineFileSource({
   options: jsonlOptions,
   maps: declaredMaps,
   listUnheeded,
+  toFindSent,
   toHideHashed: ({ mapping }) => createHideHashed(mapping),
   findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',

@@ -23,6 +23,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/unheeded.test.ts'],
   },
   {
+    id: 'LEFT-1',
+    what: 'a replay by version 2 of a mapping sends text with what its manifest leaves out',
+    file: 'src/migrations/rejects/replay.ts',
+    edits: [['    assertLeftOut(left);\n', '']],
+    tests: ['test/migrations/rejects/left-out.test.ts'],
+  },
+  {
     id: 'DROP-1',
     what: 'an Amplitude event that is dropped hides who used its device',
     file: 'src/sources/amplitude/properties.ts',
