@@ -18,6 +18,7 @@ import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { hasLinks, keepLinks } from './keep-links.ts';
 import { loadPersons } from './load-persons.ts';
+import { findAccess, listLedgersOfProject, type ResolveOwnLedger } from './project/find-access.ts';
 import { loadDestination } from './project/ledger-destination.ts';
 import { listReleasing, listSentElsewhere, toElsewhereMark } from './project/sent-elsewhere.ts';
 import { findLost } from './rebuild-ledger.ts';
@@ -27,8 +28,8 @@ export interface RemoveFactsDeps {
   readonly staging: Staging;
   readonly now: () => Date;
   readonly signal: AbortSignal;
-  /** The ledger of the migration. Throws ConfigError where this process does not know the project key. */
-  readonly resolveLedger: () => LedgerAccess;
+  /** Throws ConfigError where this process does not know the project key. */
+  readonly resolveLedger: ResolveOwnLedger;
   /** Does work while no other migration has a turn at this ledger, or throws ConfigError. @default does it at once */
   readonly whileHeld?: (ledger: string, work: () => Promise<void>) => Promise<void>;
 }
@@ -86,8 +87,9 @@ async function listLedgersToForget(staging: Staging, name: string): Promise<Set<
 }
 
 /**
- * Makes sure that a ledger knows the facts of a migration before they are removed. Where one does already, and no
- * vendor says in them who is one person, its key is not asked for. Throws as removeFacts does, without having removed anything.
+ * Makes sure that the ledgers of a project know the facts of a migration before they are removed, as far as this process
+ * can open them: one that does not merges nothing any more. Where all know them already, and no vendor says in them who
+ * is one person, the key is not asked for. Throws as removeFacts does, without having removed anything.
  */
 export async function enterFacts(
   name: string,
@@ -101,47 +103,58 @@ export async function enterFacts(
     );
   }
   const print = await fingerprintFacts(staging, record);
-  const knowing: string[] = [];
-  for (const id of await listLedgersOf(staging, name)) {
+  const resolve: ResolveOwnLedger = (by) => orForget(name, () => resolveLedger(by));
+  const enterAt = async (
+    access: LedgerAccess,
+    { takesIn }: { readonly takesIn: boolean },
+    keepsLinks = false,
+  ) => {
+    // What was sent before decides: what is removed is only taken into account. Where there is nothing, it is the first.
+    const { sharedDevices: _, ...any } = access;
+    const ledger = (await findLedger(staging, any)) ?? (await openLedger(staging, access));
+    await whileHeld(ledger.id, async () => {
+      await assertWhole(staging, ledger, name);
+      const releasing = await listReleasing(staging, await listMigrations(staging));
+      const entering = { staging, ledger, releasing, now, signal, onMigration: () => {} };
+      if (takesIn) await takeIn(record, print, entering);
+      if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);
+    });
+  };
+
+  let isKnown = false;
+  for (const id of await listLedgersOfProject(staging, name)) {
     const known = await loadKnownFacts(staging, id, name);
-    if (known?.facts !== print.facts) continue;
-    await assertWhole(staging, { id }, name);
-    knowing.push(id);
-    if (known.state !== 'sent') await assertTold(staging, { id }, record, known);
+    const knowsAll = known?.facts === print.facts;
+    if (knowsAll) await assertWhole(staging, { id }, name);
+    if (!knowsAll || !(await wasTold(staging, { id }, record, known))) {
+      const access = await findAccess(staging, id, resolve);
+      if (!access && knowsAll) throw explainBehind(name);
+      // With a key that its project does not have any more, nobody sends.
+      if (!access) continue;
+      await enterAt(access, { takesIn: true });
+    }
+    isKnown = true;
   }
   const keepsLinks = await hasLinks(staging, name);
-  if (knowing.length > 0 && !keepsLinks) return;
-  // What was sent before decides: what is removed is only taken into account. Where there is nothing, it is the first.
-  const access = orForget(name, resolveLedger);
-  const { sharedDevices: _, ...any } = access;
-  const ledger = (await findLedger(staging, any)) ?? (await openLedger(staging, access));
-  await whileHeld(ledger.id, async () => {
-    await assertWhole(staging, ledger, name);
-    const releasing = await listReleasing(staging, await listMigrations(staging));
-    const entering = { staging, ledger, releasing, now, signal, onMigration: () => {} };
-    if (knowing.length === 0) await takeIn(record, print, entering);
-    if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);
-  });
+  if (!isKnown || keepsLinks) await enterAt(resolve('project'), { takesIn: !isKnown }, keepsLinks);
 }
 
-/**
- * Throws ConfigError where a ledger only noted a migration, and was not told what it sent at another one since: the turns
- * that say so are removed with it.
- */
-async function assertTold(
+/** Of what it sent at other ledgers since this one noted it: the turns that say so are removed with a migration. */
+async function wasTold(
   staging: Staging,
   ledger: Pick<Ledger, 'id'>,
   record: MigrationRecord,
   known: KnownFacts,
-): Promise<void> {
+): Promise<boolean> {
+  if (known.state === 'sent') return true;
   const releasing = await listReleasing(staging, await listMigrations(staging));
-  const elsewhere = toElsewhereMark(await listSentElsewhere(staging, ledger, record, releasing));
-  if (elsewhere === known.elsewhere) return;
-  const { name } = record;
-  throw new ConfigError(
-    `persons of "${name}" were sent under another name or key of the project after another migration had taken them into account, so what is known there is behind. It is told when the next one runs with the same name or key as that one: run one, and remove "${name}" then; or remove it with --forget: then nothing is merged at that destination any more`,
-  );
+  return toElsewhereMark(await listSentElsewhere(staging, ledger, record, releasing)) === known.elsewhere;
 }
+
+const explainBehind = (name: string): ConfigError =>
+  new ConfigError(
+    `persons of "${name}" were sent after a migration with another key of the project had taken them into account, so what is known under that key is behind. Run the command again with that key in the variable that the manifest of "${name}" names, also where it is not valid any more: nothing is sent. Or remove "${name}" with --forget: then nothing is merged at that destination any more`,
+  );
 
 /** Throws ConfigError while another migration is about to send the persons of this one: it needs the facts. */
 export async function assertNotReleased(staging: Staging, name: string): Promise<void> {

@@ -89,7 +89,8 @@ export async function removeMigration(
     staging,
     now,
     signal: new AbortController().signal,
-    resolveLedger: () => resolveLedger(manifest),
+    resolveLedger: (by: 'project' | 'key') =>
+      resolveLedger(by === 'key' ? withoutProject(manifest) : manifest),
     whileHeld: (ledger: string, work: () => Promise<void>) => workWhileHeld(store, record, ledger, work),
   };
   if (!forget) await enterFacts(name, facts);
@@ -133,6 +134,12 @@ export async function removeMigration(
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
   const places = record.pins?.places;
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
+}
+
+function withoutProject(manifest: Manifest): Manifest {
+  if (!manifest.destination) return manifest;
+  const { project: _, ...destination } = manifest.destination;
+  return { ...manifest, destination };
 }
 
 function createIsKept(

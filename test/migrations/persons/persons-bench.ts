@@ -47,6 +47,8 @@ export interface ProjectDestination {
 export interface PersonsBench {
   readonly runtime: Runtime;
   readonly destination: StrictDestination;
+  /** The keys of projects. */
+  readonly env: Readonly<Record<string, string>>;
   /** The manifest's destination for a project that has a name, and a key of its own. */
   project(name: string): ProjectDestination;
   write(name: string, seen: readonly Seen[], manifest?: object): Promise<ManifestAt>;
@@ -114,6 +116,7 @@ export async function createPersonsBench(): Promise<PersonsBench> {
   return {
     runtime,
     destination,
+    env,
     project(name) {
       const variable = `KEY_OF_${name.replaceAll(/[^a-z\d]/gi, '_').toUpperCase()}`;
       env[variable] = `phc_${name}`;

@@ -2,6 +2,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
+import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
 
@@ -99,26 +100,86 @@ it('what was held in many turns by key is held no more once it is released in an
     expect(await loadPersons(bench.runtime.staging, name)).toMatchObject({ isHeld: false });
 });
 
+/** `env`: the keys that the process has which removes it. */
+const remove = (name: string, { env = bench.env, forget = false } = {}) =>
+  removeMigration(bench.runtime, name, {
+    forget,
+    resolveLedger: (manifest) => resolveLedger(manifest, { env, bundled: undefined }),
+  });
+
+/** Sends persons of `stopped` after a migration under another name or key of the project has noted them. */
+async function sendAfterNoted(first: string | undefined, second: string | undefined): Promise<void> {
+  const rosa = { user: 'rosa', device: 'kiosk', plan: 'new', time: '2023-01-01T00:00:00Z' };
+  await stopBeforePersons('stopped', [rosa], at(first));
+  await bench.run('noting', [{ user: 'sven', plan: 'x' }], at(second));
+  getReport(await resumeMigration(bench.runtime, 'stopped', runOptions));
+  bench.takeSent();
+}
+
 for (const [first, second] of [
   [undefined, 'shop'],
   ['shop', undefined],
 ] as const)
-  it(`what was sent ${first ? 'by name' : 'by key'} is removed once it is known ${second ? 'by name' : 'by key'}`, async () => {
-    const rosa = { user: 'rosa', device: 'kiosk', plan: 'new', time: '2023-01-01T00:00:00Z' };
-    await stopBeforePersons('stopped', [rosa], at(first));
-    await bench.run('noting', [{ user: 'sven', plan: 'x' }], at(second));
-    getReport(await resumeMigration(bench.runtime, 'stopped', runOptions));
-    bench.takeSent();
-    const remove = () =>
-      removeMigration(bench.runtime, 'stopped', {
-        resolveLedger: () => {
-          throw new Error('both ledgers are there');
-        },
-      });
-    await expect(remove()).rejects.toThrow('what is known there is behind');
-    await bench.run('advice', [{ user: 'sven', plan: 'y' }], at(second));
-    bench.takeSent();
-    await remove();
+  it(`what was sent ${first ? 'by name' : 'by key'} is known ${second ? 'by name' : 'by key'} once it is removed`, async () => {
+    await sendAfterNoted(first, second);
+    // The ledger of a name needs no key.
+    await remove('stopped', second ? { env: {} } : {});
     await bench.run('later', [{ user: 'rosa', plan: 'old', time: '2020-01-01T00:00:00Z' }], at(second));
     expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
+  });
+
+it('what a former key knows less of is removed with that key, or forgotten', async () => {
+  await sendAfterNoted('shop', undefined);
+  const rotated = { env: { KEY: 'phc_rotated' } };
+  await expect(remove('stopped', rotated)).rejects.toThrow('what is known under that key is behind');
+  await expect(remove('stopped', { env: {} })).rejects.toThrow(/KEY.*with --forget it is not needed/);
+  await remove('stopped');
+  const older = [{ user: 'rosa', plan: 'old', time: '2020-01-01T00:00:00Z' }];
+  await bench.run('later', older, at());
+  expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
+});
+
+it('what a former key knows less of is forgotten where nobody has that key', async () => {
+  await sendAfterNoted('shop', undefined);
+  await remove('stopped', { env: { KEY: 'phc_rotated' }, forget: true });
+  for (const project of ['shop', undefined])
+    await bench.run(`later-${project}`, [{ user: 'tom', device: 'phone' }], at(project));
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
+it('what a former key knows less of keeps nothing from being removed where nothing was sent since', async () => {
+  const topped = await bench.write('topped', [{ user: 'rosa', plan: 'a' }], at('shop'));
+  getReport(await startMigration(bench.runtime, topped, runOptions));
+  await bench.run('noting', [{ user: 'sven', plan: 'x' }], at());
+  bench.addFile(topped, 'b.json', [{ user: 'rosa', device: 'kiosk' }]);
+  getReport(await startMigration(bench.runtime, topped, { ...runOptions, topUp: true }));
+  await remove('topped', { env: { KEY: 'phc_rotated' } });
+  const { people } = await bench.run('later', [{ user: 'tom', device: 'kiosk' }], at('shop'));
+  expect(people.setAside).toEqual({ contradicted_merge: 1 });
+});
+
+for (const [first, second] of [
+  [undefined, 'shop'],
+  ['shop', undefined],
+] as const)
+  it(`what was imported ${first ? 'by name' : 'by key'} last is known ${second ? 'by name' : 'by key'} once it is removed`, async () => {
+    await bench.run('early', [{ user: 'olaf', plan: 'x' }], at(second));
+    const topped = await bench.write('topped', [{ user: 'rosa', plan: 'a' }], at(first));
+    getReport(await startMigration(bench.runtime, topped, runOptions));
+    await bench.run('noting', [{ user: 'sven', plan: 'x' }], at(second));
+    bench.addFile(topped, 'b.json', [{ user: 'rosa', device: 'kiosk' }]);
+    getReport(await startMigration(bench.runtime, topped, { ...runOptions, topUp: true }));
+    await bench.run('late', [{ user: 'lars', device: 'tablet' }], at(first));
+    bench.takeSent();
+    await remove('topped');
+    await remove('late');
+
+    const later = [
+      { user: 'tom', device: 'kiosk' },
+      { user: 'tom', device: 'tablet' },
+      { user: 'una', device: 'phone' },
+    ];
+    const { people } = await bench.run('later', later, at(second));
+    expect(people.setAside).toEqual({ contradicted_merge: 2 });
+    expect(bench.takeSent().merges).toEqual(['phone → una']);
   });

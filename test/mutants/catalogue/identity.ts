@@ -544,7 +544,26 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'RL1',
     what: 'a migration is removed before another ledger of its project knows what it sent',
     file: 'src/migrations/persons/remove-facts.ts',
-    edits: [["if (known.state !== 'sent') await assertTold(staging, { id }, record, known);", '']],
+    edits: [['if (!knowsAll || !(await wasTold(staging, { id }, record, known))) {', 'if (!knowsAll) {']],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
+  },
+  {
+    id: 'RL10',
+    what: 'a migration is removed while another ledger of its project knows it as it was before a top-up',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [
+      [
+        '      await enterAt(access, { takesIn: true });',
+        '      if (knowsAll) await enterAt(access, { takesIn: true });',
+      ],
+    ],
+    tests: ['test/migrations/persons/two-ledgers.test.ts'],
+  },
+  {
+    id: 'RL11',
+    what: 'a migration is removed while another ledger of its project does not know it at all',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [['of await listLedgersOfProject(staging, name)) {', 'of await listLedgersOf(staging, name)) {']],
     tests: ['test/migrations/persons/two-ledgers.test.ts'],
   },
   {
