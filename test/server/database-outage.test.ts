@@ -117,6 +117,25 @@ describe.skipIf(postgres === undefined)('a database that goes away', () => {
     120_000,
   );
 
+  test('a statement that an administrator cancels is a 503 with Retry-After, and every event is stored once', async () => {
+    statuses.clear();
+    const session = await openSession();
+    const [project] = (await session.query<{ id: number }>('select min(id) as id from projects')).rows;
+    await session.query('select pg_advisory_lock(1936024435, $1)', [project?.id]);
+    const sending = sendBatch();
+    await until('a statement to be cancelled', async () => {
+      const waiting = await session.query(
+        `select pg_cancel_backend(pid) from pg_locks where locktype = 'advisory' and not granted`,
+      );
+      return waiting.rowCount === 1 || undefined;
+    });
+    await until('an answer', () => statuses.size > 0 || undefined);
+    await session.end();
+    await sending;
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 503]);
+    await expectExactly();
+  });
+
   test('a server that only reads, as a standby before it is promoted, is an outage as well', async () => {
     const session = await openSession();
     const setReadOnly = async (value: 'on' | 'off') => {

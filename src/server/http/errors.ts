@@ -101,8 +101,11 @@ export class ThrottledError extends ApiError {
 /** Data that Postgres cannot hold (NUL, numbers out of range, rows too wide for an index). */
 const BAD_DATA = /^(?:22|54)/;
 
+/** Of a statement without a limit of ours: an administrator has cancelled it. */
+const CANCELLED = '57014';
+
 /** A password that was changed, or a certificate that expired, is corrected while clients try again. */
-const isAway = (error: unknown) => isOutage(error) || isRefusal(error);
+const isAway = (error: unknown) => isOutage(error) || isRefusal(error) || getSqlState(error) === CANCELLED;
 
 /** The response to an error; undefined when it is a bug of ours. */
 export function classifyError(error: unknown): ApiError | undefined {

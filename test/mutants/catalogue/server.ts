@@ -313,6 +313,13 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     tests: ['test/jobs/one-outage.test.ts'],
   },
   {
+    id: 'CANCEL-1',
+    what: 'a statement of an ingestion that an administrator cancels is taken for a fault of ours',
+    file: 'src/server/http/errors.ts',
+    edits: [[' || getSqlState(error) === CANCELLED', '']],
+    tests: ['test/server/database-outage.test.ts'],
+  },
+  {
     id: 'YO6',
     what: 'an event that is stored after the clock was set back goes with a deletion that was queued before it',
     file: 'src/server/deletions/arrivals.ts',
