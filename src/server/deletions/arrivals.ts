@@ -12,7 +12,8 @@ import { type Sql, sql } from '../database/sql.ts';
 
 const AHEAD = sql`interval '1 second'`;
 
-const now = (projectId: number): Sql =>
+/** The time, or where the newest open deletion is not before it, just after that. */
+const afterOpenDeletions = (projectId: number): Sql =>
   sql`greatest(clock_timestamp(), (
     select covers_until + interval '1 millisecond' from deletions
     where project_id = ${projectId} and verified_at is null
@@ -23,7 +24,7 @@ const now = (projectId: number): Sql =>
  * `received_at`, and the note of it.
  */
 export const withArrival = (projectId: number): Sql =>
-  sql`arrival (at) as materialized (select ${now(projectId)}),
+  sql`arrival (at) as materialized (select ${afterOpenDeletions(projectId)}),
     noted as (
       insert into arrivals (project_id, received_until)
       select ${projectId}, at + ${AHEAD} from arrival
@@ -33,4 +34,4 @@ export const withArrival = (projectId: number): Sql =>
 
 /** `covers_until` of a deletion that is queued under the lock of the project. */
 export const toCoverAll = (projectId: number): Sql =>
-  sql`greatest(${now(projectId)}, (select received_until from arrivals where project_id = ${projectId}))`;
+  sql`greatest(${afterOpenDeletions(projectId)}, (select received_until from arrivals where project_id = ${projectId}))`;

@@ -323,14 +323,14 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     id: 'YO6',
     what: 'an event that is stored after the clock was set back goes with a deletion that was queued before it',
     file: 'src/server/deletions/arrivals.ts',
-    edits: [['(select ${now(projectId)})', '(select clock_timestamp())']],
+    edits: [['(select ${afterOpenDeletions(projectId)})', '(select clock_timestamp())']],
     tests: ['test/server/deletions/queue-deletion.test.ts'],
   },
   {
     id: 'YO7',
     what: 'a deletion that is queued after the clock was set back is drawn before another one',
     file: 'src/server/deletions/arrivals.ts',
-    edits: [['greatest(${now(projectId)}, (select', 'greatest(clock_timestamp(), (select']],
+    edits: [['greatest(${afterOpenDeletions(projectId)}, (select', 'greatest(clock_timestamp(), (select']],
     tests: ['test/server/deletions/queue-deletion.test.ts'],
   },
   {
@@ -339,8 +339,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: 'src/server/deletions/arrivals.ts',
     edits: [
       [
-        'greatest(${now(projectId)}, (select received_until from arrivals where project_id = ${projectId}))',
-        '${now(projectId)}',
+        'greatest(${afterOpenDeletions(projectId)}, (select received_until from arrivals where project_id = ${projectId}))',
+        '${afterOpenDeletions(projectId)}',
       ],
     ],
     tests: ['test/server/deletions/queue-deletion.test.ts'],
