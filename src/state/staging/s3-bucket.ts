@@ -13,6 +13,7 @@ import { resumingBody } from './resuming-body.ts';
 import { explainChange, explainSilence, isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
 import { watchSilence } from './silence.ts';
 import { PATIENCE, sitOut } from './sit-out.ts';
+import { watchUploads } from './watch-uploads.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -69,6 +70,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
     (doing, why) => explainSilence({ bucket, endpoint: options.endpoint, doing }, why),
     options.onTrouble ?? (() => {}),
   );
+  watchUploads(client, silence.noteProgress);
   /** The SDK alone gives up within a second, and sooner once many of its requests have failed. */
   const guard = <T>(doing: string, work: () => Promise<T>): Promise<T> =>
     silence.during(

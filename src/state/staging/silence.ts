@@ -10,6 +10,8 @@ export interface Silence {
   during<T>(doing: string, work: Promise<T>): Promise<T>;
   /** Of whatever request: a byte of a body is one, too. */
   noteAnswer(): void;
+  /** Of a body that is being sent: what is silent already stays so until it answers. */
+  noteProgress(): void;
   /** Why a request was not answered; undefined is forgotten with the next answer. */
   noteFailure(why: string): void;
 }
@@ -57,6 +59,9 @@ export function watchSilence(
       if (!isSilent) return;
       isSilent = false;
       onChange(undefined);
+    },
+    noteProgress() {
+      looks = 0;
     },
     noteFailure(why) {
       failure = why;

@@ -357,4 +357,11 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     edits: [['if (staging.isOfEtag?.(meta.etag, body)) return;', 'if (staging.isOfEtag) return;']],
     tests: ['test/pipeline/stage/packing.test.ts'],
   },
+  {
+    id: 'SLOW-1',
+    what: 'an S3 that takes a large body slowly is said to be silent',
+    file: 'src/state/staging/s3-bucket.ts',
+    edits: [['  watchUploads(client, silence.noteProgress);', '  watchUploads(client, () => {});']],
+    tests: ['test/state/staging/silence.test.ts'],
+  },
 ];
