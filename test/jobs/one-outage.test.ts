@@ -11,6 +11,28 @@ import { until } from '../support/until.ts';
 
 const JOBS = ['import-part', 'resolve-people', 'merge-people', 'fold-people'] as const;
 
+it('a connection that is closed during an outage has no part in it any more', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const redis = connectRedis(server.url);
+  onTestFinished(() => redis.disconnect());
+  const log = pino({ level: 'silent' });
+  const trouble = watchRedisTrouble(redis, log);
+  onTestFinished(() => trouble.close());
+  const said: (string | undefined)[] = [];
+  trouble.watch((reason) => said.push(reason));
+  const closed = connectRedis(server.url);
+  logConnectionErrors([closed], closed, log);
+  await Promise.all([redis.ping(), closed.ping()]);
+  const isBetween = new Promise((resolve) => closed.once('reconnecting', resolve));
+  await server.kill9();
+  await isBetween;
+  closed.disconnect();
+  await until('the outage', () => said.length > 0 || undefined);
+  await server.restart();
+  await until('its end', () => said.at(-1) === undefined || undefined);
+}, 60_000);
+
 it('an outage of Redis is one line for all connections of a process, and its end is another', async () => {
   const server = await startRedis();
   onTestFinished(() => server.stop());

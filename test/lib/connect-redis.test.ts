@@ -28,6 +28,26 @@ it('warns of no leak where many commands under way meet a full Redis, and sends 
   expect(warnings).toEqual([]);
 }, 60_000);
 
+it('ends a connection that is closed between two tries, and what waits for it, be it a duplicate or not', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const redis = connectRedis(server.url);
+  for (const each of [redis, redis.duplicate()]) {
+    await each.ping();
+    const isBetween = new Promise((resolve) => each.once('reconnecting', resolve));
+    const unanswered = each.blpop('nothing', 0).catch(String);
+    await server.kill9();
+    await isBetween;
+    const queued = each.get('a').catch(String);
+    const ended = new Promise((resolve) => each.once('end', resolve));
+    each.disconnect();
+    await ended;
+    expect(await queued).toBe('Error: Connection is closed.');
+    expect(await unanswered).toBe('Error: Connection is closed.');
+    await server.restart();
+  }
+}, 30_000);
+
 it('prints nothing where nobody listens for errors, be it a connection or a duplicate', async () => {
   const server = await startRedis();
   onTestFinished(() => server.stop());

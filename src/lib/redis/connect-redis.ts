@@ -29,18 +29,24 @@ export function connectRedis(url: string): Redis {
   });
   // ioredis adds a listener for each such answer, of as many commands as were under way.
   redis.on('connect', () => redis.stream.setMaxListeners(0));
-  return leaveErrors(hideEvictionPolicy(redis));
+  return adapt(hideEvictionPolicy(redis));
 }
 
 /**
  * ioredis prints an error that nobody listens for, with its stack, past the log: such as of a connection of BullMQ that
- * is being closed. Who uses a connection hears of what is wrong with it. Returns the same connection.
+ * is being closed. Who uses a connection hears of what is wrong with it. And a connection that is closed between two
+ * tries neither ends nor ends what waits for it, unless it looks as if it had never tried. Returns the same connection.
  */
-function leaveErrors<T extends Redis>(redis: T): T {
+function adapt<T extends Redis>(redis: T): T {
   redis.on('error', () => {});
   const duplicate = redis.duplicate.bind(redis);
+  const disconnect = redis.disconnect.bind(redis);
   return Object.assign(redis, {
-    duplicate: (...options: Parameters<typeof duplicate>) => leaveErrors(duplicate(...options)),
+    duplicate: (...options: Parameters<typeof duplicate>) => adapt(duplicate(...options)),
+    disconnect(reconnect?: boolean) {
+      if (!reconnect && redis.status === 'reconnecting') redis.status = 'wait';
+      disconnect(reconnect);
+    },
   });
 }
 

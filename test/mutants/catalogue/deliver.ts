@@ -424,6 +424,13 @@ local head`,
     tests: ['test/migrations/run/standing.test.ts'],
   },
   {
+    id: 'ENDS-1',
+    what: 'what waits for a connection to Redis that is closed during an outage waits for ever',
+    file: 'src/lib/redis/connect-redis.ts',
+    edits: [["if (!reconnect && redis.status === 'reconnecting') redis.status = 'wait';", '']],
+    tests: ['test/lib/connect-redis.test.ts'],
+  },
+  {
     id: 'AO7',
     what: 'nothing says that Redis takes connections and answers nothing',
     file: 'src/runtime/redis-trouble.ts',
