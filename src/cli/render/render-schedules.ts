@@ -15,9 +15,9 @@ export function renderSchedules(all: readonly ScheduleView[], where: string): st
   return [
     renderList(
       ['migration', 'state', 'cron', 'time zone', 'next', 'last run'],
-      all.map(({ migration, state, cron, timezone, next, overdueSince, runningSince, lastRun }) => [
+      all.map(({ migration, state, held, cron, timezone, next, overdueSince, runningSince, lastRun }) => [
         migration,
-        state,
+        held === undefined ? state : `held: ${held}`,
         cron,
         timezone,
         describeDue({ overdueSince, runningSince }) ?? toMinute(next),

@@ -3,6 +3,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { nextOccurrence } from '../../lib/cron.ts';
 import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
+import { loadControl } from '../../state/control.ts';
 import { loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
 import {
   addSchedule,
@@ -10,6 +11,7 @@ import {
   loadNewestSchedule,
   type Schedule,
 } from '../../state/schedules/schedules.ts';
+import { decide, type State, toState } from '../lifecycle.ts';
 import type { ManifestAt } from '../manifest/stored-manifest.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { findRunning } from './claim.ts';
@@ -25,6 +27,8 @@ export interface ScheduleView {
   readonly migration: string;
   /** `damaged`: staging holds something else than was written there. */
   readonly state: 'active' | 'paused' | 'damaged';
+  /** The state of its migration, where that keeps an active schedule from running it. */
+  readonly held?: State;
   readonly reason: string;
   readonly cron: string;
   readonly timezone: string;
@@ -147,12 +151,19 @@ async function loadFromStaging(
   try {
     const { schedule } = await loadNewestSchedule(staging, name);
     const { run } = await loadLastRun(staging, name);
-    return schedule && toScheduleView(name, { schedule, run, now: now() });
+    const view = schedule && toScheduleView(name, { schedule, run, now: now() });
+    const held = view?.state === 'active' ? await findHold(staging, name) : undefined;
+    return view && held ? { ...view, held } : view;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     const unknown = { cron: '', timezone: '', lagMinutes: 0 };
     return { migration: name, state: 'damaged', reason: getMessage(error), ...unknown };
   }
+}
+
+async function findHold(staging: Staging, name: string): Promise<State | undefined> {
+  const state = toState({}, await loadControl(staging, name));
+  return decide({ state, epoch: 0 }, { kind: 'top_up' }).kind === 'refuse' ? state : undefined;
 }
 
 function toScheduleView(

@@ -38,6 +38,11 @@ it('files that wait are named, although the run went well', () => {
   expect(renderCoverage(none)).not.toContain('waits');
 });
 
+it('a schedule is marked as held while the migration is paused', () => {
+  expect(renderSchedules([schedule])).not.toContain('held');
+  expect(renderSchedules([{ ...schedule, held: 'paused' }])).toMatch(/shop +held: paused/);
+});
+
 it('a run that is under way is not called due', () => {
   expect(renderSchedules([schedule])).toContain('2024-03-02 06:00Z');
   expect(renderSchedules([{ ...schedule, overdueSince }])).toContain('due since 2024-03-01 06:00Z');

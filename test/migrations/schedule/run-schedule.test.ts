@@ -331,7 +331,9 @@ describe('a schedule', () => {
 
     const held = await schedule('held');
     await startMigration(held.runtime, held.loaded, stageOnly('enough'));
+    expect((await loadScheduleView(held.runtime, 'held'))?.held).toBeUndefined();
     await pauseMigration(held.runtime, 'held', 'lunch');
+    expect(await loadScheduleView(held.runtime, 'held')).toMatchObject({ state: 'active', held: 'paused' });
     held.to(1);
     expect(await held.run()).toMatchObject({
       run: { outcome: 'held', failures: 0, reason: 'migration "held" is paused (lunch)' },

@@ -24,10 +24,10 @@ const renderTable = (
 ): Html => html`<table class="list schedules">
   <thead><tr><th scope="col">Migration</th><th scope="col">State</th><th scope="col">Schedule</th><th scope="col">Next run (UTC)</th><th scope="col">Last run (UTC)</th><th scope="col">Result</th></tr></thead>
   <tbody>${all.map((schedule) => {
-    const { migration, state, cron, timezone, lastRun } = schedule;
+    const { migration, state, held, cron, timezone, lastRun } = schedule;
     return html`<tr>
     <th scope="row">${migrations.has(migration) ? html`<a href="/migrations/${migration}">${migration}</a> <a class="quiet" href="/migrations/${migration}/coverage" aria-label="Coverage of ${migration}">coverage</a>` : migration}</th>
-    <td><span class="badge ${state}">${state}</span></td>
+    <td><span class="badge ${held ?? state}">${held === undefined ? state : `held: ${held}`}</span></td>
     <td>${cron === '' ? '' : html`<code>${cron}</code> <span class="quiet">${timezone}</span>`}</td>
     ${renderNext(schedule)}
     ${lastRun ? html`<td class="when" data-before="last run">${formatTime(lastRun.endedAt)}</td>` : html`<td class="when" data-before="last run">none yet</td>`}
