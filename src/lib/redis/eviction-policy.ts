@@ -10,6 +10,15 @@ export async function explainEviction(redis: Pick<Redis, 'info'>): Promise<strin
     : `maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction in the configuration of that Redis`;
 }
 
+/** That Redis does not know what it knew, and why where it says so. A statement for the log, without its full stop. */
+export async function explainLoss(redis: Pick<Redis, 'info'>): Promise<string> {
+  const info = await redis.info().catch(() => '');
+  const evicted = Number(/^evicted_keys:(\d+)/m.exec(info)?.[1] ?? 0);
+  return evicted === 0
+    ? 'Redis lost its memory'
+    : `Redis lost what it knew, and has dropped keys since its start because it was full (evicted_keys: ${evicted}): give it more memory, and set its maxmemory-policy to noeviction`;
+}
+
 /**
  * BullMQ prints a line of its own about that policy for each of its connections, past the log. So it is not told.
  * Returns the same connection.

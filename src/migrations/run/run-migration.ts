@@ -5,6 +5,7 @@ import { endWithin, raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, FencedOutError, getMessage, StopError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { explainLoss } from '../../lib/redis/eviction-policy.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
@@ -116,7 +117,9 @@ export async function runMigration(
         throw error;
       }
       event = { kind: 'redis_wiped', epoch: lease.epoch };
-      deps.log.warn({ migration: record.name }, 'Redis lost its memory; continuing from what staging holds');
+      void explainLoss(deps.redis).then((loss) =>
+        deps.log.warn({ migration: record.name }, `${loss}; continuing from what staging holds`),
+      );
     } finally {
       unwatch();
       // Redis may be what is missing: a lease that cannot be released expires.
