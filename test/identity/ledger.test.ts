@@ -387,17 +387,20 @@ describe('groups in events of several names', () => {
   const listSent = ({ events }: TestTurn) =>
     events.map(({ event, properties }) => [event, properties['$group_set']]);
 
-  it('what was sent in events of one name is not known in those of another', async () => {
-    const ledger = createTestLedger();
-    const first = await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })]);
-    expect(listSent(first)).toEqual([['$group_identify', { seats: 2 }]]);
-    const other = await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })], OTHER);
-    expect(listSent(other)).toEqual([['$groupidentify', { seats: 2 }]]);
-    for (const options of [OTHER, {}])
-      expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })], options)).events).toEqual([]);
-    const third = await takeTestTurn(ledger, [group(DAY[2], { seats: 3 })], OTHER);
-    expect(listSent(third)).toEqual([['$groupidentify', { seats: 3 }]]);
-  });
+  it.each([3, 4] as const)(
+    'what was sent in events of one name is not known in those of another (form %i)',
+    async (form) => {
+      const ledger = createTestLedger('none', form);
+      const first = await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })]);
+      expect(listSent(first)).toEqual([['$group_identify', { seats: 2 }]]);
+      const other = await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })], OTHER);
+      expect(listSent(other)).toEqual([['$groupidentify', { seats: 2 }]]);
+      for (const options of [OTHER, {}])
+        expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })], options)).events).toEqual([]);
+      const third = await takeTestTurn(ledger, [group(DAY[2], { seats: 3 })], OTHER);
+      expect(listSent(third)).toEqual([['$groupidentify', { seats: 3 }]]);
+    },
+  );
 
   it('a bare group is sent once in those of each', async () => {
     const ledger = createTestLedger();
