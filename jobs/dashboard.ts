@@ -6,6 +6,7 @@ import { Queue } from 'bullmq';
 import { type Context, Hono } from 'hono';
 import { Redis } from 'ioredis';
 import type { Logger } from '../src/lib/logger.ts';
+import { REDIS_ANSWERS_WITHIN_MS } from '../src/lib/redis/connect-redis.ts';
 import { hideEvictionPolicy } from '../src/lib/redis/eviction-policy.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
 import { DASHBOARD_THEME } from './dashboard-theme.ts';
@@ -36,7 +37,11 @@ export interface Dashboard {
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
   const connection = hideEvictionPolicy(
-    new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true }),
+    new Redis(options.redisUrl, {
+      maxRetriesPerRequest: 2,
+      enableOfflineQueue: true,
+      socketTimeout: REDIS_ANSWERS_WITHIN_MS,
+    }),
   );
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectRedis } from '../../src/lib/redis/connect-redis.ts';
@@ -73,4 +75,52 @@ it('prints nothing where nobody listens for errors, be it a connection or a dupl
   await operator.call('CLIENT', 'KILL', 'USER', 'queue');
   await until('each has tried again, twice', () => closed.every((times) => times >= 3) || undefined);
   expect(printed).not.toHaveBeenCalled();
+}, 60_000);
+
+/** A proxy that can lose connections as a host does that disappears: nobody is told, and what is sent leads nowhere. */
+async function startLosingProxy(port: number) {
+  const lines = new Set<readonly [Socket, Socket]>();
+  let isLosing = false;
+  const lose = ([client, server]: readonly [Socket, Socket]) => {
+    client.unpipe(server).resume();
+    server.unpipe(client).destroy();
+  };
+  const proxy = createServer((client) => {
+    const line = [client, connect(port, '127.0.0.1')] as const;
+    const [, server] = line;
+    client.on('error', () => {}).on('close', () => server.destroy());
+    server.on('error', () => {});
+    client.pipe(server);
+    server.pipe(client);
+    lines.add(line);
+    if (isLosing) lose(line);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    for (const [client] of lines) client.destroy();
+    proxy.close();
+  });
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    count: () => lines.size,
+    setLosing(next: boolean) {
+      isLosing = next;
+      if (isLosing) for (const line of lines) lose(line);
+    },
+  };
+}
+
+it('gives a connection up that answers nothing, also while it is made, and sends its commands again', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const proxy = await startLosingProxy(server.port);
+  const redis = connectRedis(`redis://127.0.0.1:${proxy.port}`, 300);
+  onTestFinished(() => redis.disconnect());
+  await redis.set('key', 'value');
+  const before = proxy.count();
+  proxy.setLosing(true);
+  const value = redis.get('key');
+  await until('a connection that is not answered either', () => proxy.count() > before + 1 || undefined);
+  proxy.setLosing(false);
+  expect(await value).toBe('value');
 }, 60_000);

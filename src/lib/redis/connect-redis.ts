@@ -4,6 +4,12 @@ import { classifyReply } from './redis-reply.ts';
 
 /** Until a command that Redis cannot do now is sent again. */
 const OUTAGE_RETRY_MS = 1_000;
+/**
+ * Until a connection without an answer is given up for a new one. A host that disappears, as in a failover, closes none:
+ * it would be waited for until the kernel gives up, or for ever behind a proxy that took what was sent. Longer than any
+ * command waits at the server: BullMQ blocks for up to 10 s.
+ */
+export const REDIS_ANSWERS_WITHIN_MS = 30_000;
 /** After a connection was lost: 50 ms, 100 ms … 2 s. */
 const getReconnectMs = (attempt: number) => Math.min(2_000, 50 * attempt);
 
@@ -13,11 +19,12 @@ const getReconnectMs = (attempt: number) => Math.min(2_000, 50 * attempt);
  * sent again on a new connection, which after a failover leads to the new master. Each such answer is also
  * emitted as an `error`, as a lost connection is.
  */
-export function connectRedis(url: string): Redis {
+export function connectRedis(url: string, answerWithinMs = REDIS_ANSWERS_WITHIN_MS): Redis {
   keepStringsFast();
   let metOutageAtMs = Number.NEGATIVE_INFINITY;
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
+    socketTimeout: answerWithinMs,
     reconnectOnError(error) {
       if (classifyReply(error) !== 'outage') return false;
       metOutageAtMs = performance.now();

@@ -724,4 +724,11 @@ local head`,
     edits: [['await raceAbort(orUnavailable(look()), signal)', 'await raceAbort(look(), signal)']],
     tests: ['test/migrations/run/standing.test.ts'],
   },
+  {
+    id: 'HALF-1',
+    what: 'a run waits for ever on connections to a Redis that disappeared, though there is another at its address',
+    file: 'src/lib/redis/connect-redis.ts',
+    edits: [['    socketTimeout: answerWithinMs,\n', '']],
+    tests: ['test/lib/connect-redis.test.ts'],
+  },
 ];
