@@ -64,3 +64,24 @@ export async function runAbortable<T>(
     for (const signal of signals) signal.removeEventListener('abort', abort);
   }
 }
+
+/** Looks of a timer in a time that is awaited. */
+const LOOKS = 20;
+
+/**
+ * Runs `work` with a signal that is aborted after `ms` without the time in which this process slept: it looks too late
+ * then, and may have been answered.
+ */
+export async function runWithin<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  let looks = 0;
+  const timer = setInterval(() => {
+    looks += 1;
+    if (looks === LOOKS) late.abort(new Error(`not done within ${ms / 1_000} s`));
+  }, ms / LOOKS);
+  try {
+    return await work(late.signal);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -13,7 +13,6 @@ export interface ResumingBody {
   readonly request: (
     from: number,
     etag: string | undefined,
-    signal: AbortSignal,
   ) => Promise<{
     Body?: unknown;
     ETag?: string | undefined;
@@ -56,9 +55,8 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
     const tries = stuck;
     let fresh = 0;
     let leftMs = wanted.idleTimeoutMs;
-    const abort = new AbortController();
     // A failed request is final: it has been retried already.
-    const response = await wanted.request(position, etag, abort.signal).catch((error: unknown) => {
+    const response = await wanted.request(position, etag).catch((error: unknown) => {
       throw wanted.toError(error);
     });
     if (position > 0 && response.ContentRange?.startsWith(`bytes ${position}-`) !== true) {
@@ -99,7 +97,6 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
       if (error instanceof StandstillError) stuck = tries;
       lastError = error;
     } finally {
-      abort.abort();
       body.destroy();
     }
   }

@@ -8,6 +8,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { runWithin } from '../../lib/async/abort.ts';
 import { UnavailableError } from '../../lib/errors.ts';
 import { resumingBody } from './resuming-body.ts';
 import { explainChange, explainSilence, isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
@@ -28,6 +29,8 @@ export interface S3Options {
   readonly forcePathStyle?: boolean | undefined;
   /** Time without a KiB after which a body is requested again from where it stopped; a listing may take twice as long. @default 30,000 */
   readonly idleTimeoutMs?: number | undefined;
+  /** Until a request is answered, its repeats by the SDK included; for reading, until the body begins. @default 600,000 */
+  readonly answerWithinMs?: number | undefined;
   /** Time for which a server that is away is waited for. @default 30,000; 5,000 before its first answer */
   readonly outageMs?: number | undefined;
   /** Called with why nothing is answered, once that lasts for about 20 s, and with undefined at the next answer. */
@@ -54,13 +57,18 @@ export interface S3Bucket {
 }
 
 const CREATE_TRIES = 20;
+/**
+ * The SDK gives up a connection on which nothing comes for a minute, and so never one on which there is a byte now and
+ * then. An object of 16 MiB is written in this time where an uplink takes 30 KiB a second.
+ */
+const ANSWER_WITHIN_MS = 600_000;
 /** An address that never answered is more likely to be wrong. */
 const OUTAGE_MS = { known: 30_000, unknown: 5_000 };
 
 export function createS3Bucket(options: S3Options): S3Bucket {
   const { bucket } = options;
   const client = createClient(options);
-  const idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
+  const { idleTimeoutMs = 30_000, answerWithinMs = ANSWER_WITHIN_MS } = options;
   let known = false;
   const patience = {
     ...PATIENCE,
@@ -72,12 +80,16 @@ export function createS3Bucket(options: S3Options): S3Bucket {
   );
   watchUploads(client, silence.noteProgress);
   /** The SDK alone gives up within a second, and sooner once many of its requests have failed. */
-  const guard = <T>(doing: string, work: () => Promise<T>): Promise<T> =>
+  const guard = <T>(
+    doing: string,
+    work: (abortSignal: AbortSignal) => Promise<T>,
+    withinMs = answerWithinMs,
+  ): Promise<T> =>
     silence.during(
       doing,
       sitOut(async () => {
         try {
-          const result = await work();
+          const result = await runWithin(withinMs, work);
           known = true;
           silence.noteAnswer();
           return result;
@@ -93,8 +105,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
   /** The SDK repeats a request without a response, and takes one that was cut off for a fault, or for an empty list. */
   const listPage = async (prefix: string, token: string | undefined): Promise<ListObjectsV2CommandOutput> => {
     const command = { Bucket: bucket, Prefix: prefix, ContinuationToken: token };
-    return guard(`list ${prefix}`, async () => {
-      const abortSignal = AbortSignal.timeout(2 * idleTimeoutMs);
+    const load = async (abortSignal: AbortSignal) => {
       const page = await client.send(new ListObjectsV2Command(command), { abortSignal });
       const { Name, KeyCount, IsTruncated, NextContinuationToken: next } = page;
       if (Name === undefined && KeyCount === undefined && IsTruncated === undefined)
@@ -103,7 +114,8 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       if (IsTruncated && (!next || next === token))
         throw new Error('the listing has more than it gives, and no way to go on');
       return page;
-    });
+    };
+    return guard(`list ${prefix}`, load, 2 * idleTimeoutMs);
   };
 
   const requestRange = (
@@ -111,7 +123,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
     start: number,
     end: number | undefined,
     etag: string | undefined,
-    signal: AbortSignal,
+    abortSignal: AbortSignal,
   ): Promise<GetObjectCommandOutput> =>
     client.send(
       new GetObjectCommand({
@@ -122,7 +134,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
           : { Range: `bytes=${start}-${end === undefined ? '' : end - 1}` }),
         ...(etag === undefined ? {} : { IfMatch: etag }),
       }),
-      { abortSignal: signal },
+      { abortSignal },
     );
 
   const open: S3Bucket['open'] = (key, { start = 0, end, etag } = {}) => {
@@ -134,9 +146,9 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       etag,
       idleTimeoutMs,
       onBytes: silence.noteAnswer,
-      request: (from, tag, signal) =>
-        guard(doing, async () => {
-          const response = await requestRange(key, from, end, tag, signal);
+      request: (from, tag) =>
+        guard(doing, async (abortSignal) => {
+          const response = await requestRange(key, from, end, tag, abortSignal);
           const { ETag, Body } = response;
           // A server that does not know If-Match answers with what there is now.
           const isOther = tag !== undefined && ETag !== undefined && unquote(ETag) !== unquote(tag);
@@ -151,20 +163,19 @@ export function createS3Bucket(options: S3Options): S3Bucket {
 
   return {
     put: (key, body) =>
-      guard(`write ${key}`, async () => {
-        const response = await client.send(
-          new PutObjectCommand({ Bucket: bucket, Key: key, Body: toBuffer(body) }),
-        );
+      guard(`write ${key}`, async (abortSignal) => {
+        const command = { Bucket: bucket, Key: key, Body: toBuffer(body) };
+        const response = await client.send(new PutObjectCommand(command), { abortSignal });
         return { etag: requireEtag(response.ETag) };
       }),
     // A retry after a lost response may find the object that its first try created, and return false: callers
     // must not conclude from "exists" that another process created it.
     create: (key, body) =>
-      guard(`create ${key}`, async () => {
+      guard(`create ${key}`, async (abortSignal) => {
         for (let tries = 1; ; tries += 1) {
           try {
             const command = { Bucket: bucket, Key: key, Body: toBuffer(body), IfNoneMatch: '*' };
-            requireEtag((await client.send(new PutObjectCommand(command))).ETag);
+            requireEtag((await client.send(new PutObjectCommand(command), { abortSignal })).ETag);
             return true;
           } catch (error) {
             if (isS3Status(error, 412)) return false;
@@ -199,8 +210,8 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       } while (token !== undefined);
     },
     remove: (key) =>
-      guard(`remove ${key}`, async () => {
-        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      guard(`remove ${key}`, async (abortSignal) => {
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), { abortSignal });
       }),
   };
 }

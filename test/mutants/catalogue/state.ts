@@ -364,4 +364,11 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     edits: [['  watchUploads(client, silence.noteProgress);', '  watchUploads(client, () => {});']],
     tests: ['test/state/staging/silence.test.ts'],
   },
+  {
+    id: 'HALF-2',
+    what: 'a run waits for ever for an S3 whose answer comes byte by byte',
+    file: 'src/lib/async/abort.ts',
+    edits: [['if (looks === LOOKS) late', 'if (looks < 0) late']],
+    tests: ['test/state/staging/s3-late.test.ts'],
+  },
 ];
