@@ -22,17 +22,19 @@ export const PATIENCE: Omit<Patience, 'outageMs'> = {
 };
 
 /**
- * Repeats work that fails with UnavailableError until the outage has lasted too long. The work must be
+ * Repeats work that fails with UnavailableError until the outage has lasted too long, counted from the end of the first
+ * attempt: one whose connection is lost without a word takes long, and says nothing of the next. The work must be
  * harmless when it is done twice.
  */
 export async function sitOut<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
-  const startMs = patience.now();
+  let sinceMs: number | undefined;
   for (let ceilingMs = FIRST_MS; ; ceilingMs = Math.min(2 * ceilingMs, LONGEST_MS)) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      if (patience.now() - startMs >= patience.outageMs()) throw error;
+      sinceMs ??= patience.now();
+      if (patience.now() - sinceMs >= patience.outageMs()) throw error;
       await patience.wait(ceilingMs * (0.5 + patience.random() / 2));
     }
   }

@@ -371,4 +371,11 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     edits: [['if (looks === LOOKS) late', 'if (looks < 0) late']],
     tests: ['test/state/staging/s3-late.test.ts'],
   },
+  {
+    id: 'HALF-3',
+    what: 'one request to S3 whose connection is lost without a word ends a run',
+    file: 'src/state/staging/sit-out.ts',
+    edits: [['  let sinceMs: number | undefined;', '  let sinceMs: number | undefined = patience.now();']],
+    tests: ['test/state/staging/sit-out.test.ts'],
+  },
 ];

@@ -34,6 +34,18 @@ describe('an outage', () => {
     await expect(awayFor(33_000).run()).rejects.toThrow(UnavailableError);
   });
 
+  it('is no attempt that takes long and fails: the next one may be answered at once', async () => {
+    let nowMs = 0;
+    const patience = { outageMs: () => 30_000, now: () => nowMs, random: () => 0, wait: async () => {} };
+    const failAfter = (ms: number) => () => {
+      nowMs += ms;
+      throw new UnavailableError(`silent until ${nowMs}`);
+    };
+    const attempts = [failAfter(60_000), () => 'here'];
+    expect(await sitOut(async () => attempts.shift()?.(), patience)).toBe('here');
+    await expect(sitOut(async () => failAfter(60_000)(), patience)).rejects.toThrow('silent until 180000');
+  });
+
   it('is no other error', async () => {
     const { run, waits } = awayFor(0);
     await run();
