@@ -19,7 +19,7 @@ const authorization = { authorization: `Bearer ${keys.personalKey}` };
 const IN_FLIGHT = 4;
 const EVENTS = 100;
 
-const postgres = await startPostgres({ survivesCrash: true });
+const postgres = await startPostgres();
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'backhaul-outage-'));

@@ -36,15 +36,8 @@ function findPostgres(): string | undefined {
 /** Reached through a socket only, and without what makes data outlive a power cut: nothing here is kept. */
 const SETTINGS = { listen_addresses: '', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-export interface PostgresOptions {
-  /** Commits outlive a crash of the server, though not a power cut. @default false */
-  readonly survivesCrash?: boolean;
-}
-
 /** A real PostgreSQL server on a cluster of its own; undefined when the machine has none. */
-export async function startPostgres({
-  survivesCrash = false,
-}: PostgresOptions = {}): Promise<RunningPostgres | undefined> {
+export async function startPostgres(): Promise<RunningPostgres | undefined> {
   const programs = findPostgres();
   if (programs === undefined) return undefined;
   const user = unprivilegedUser();
@@ -54,8 +47,7 @@ export async function startPostgres({
   // The server creates its files with LC_ALL, and neither it nor initdb may run as root.
   const options = { ...user, cwd: dir, env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' } };
   execFileSync('cp', ['-a', await emptyCluster(programs, user), data]);
-  const settings = survivesCrash ? { ...SETTINGS, synchronous_commit: 'on' } : SETTINGS;
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const flags = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const start = async () => {
     const started = spawn(join(programs, 'postgres'), ['-D', data, '-k', dir, ...flags], {
       ...options,

@@ -21,19 +21,27 @@ const UNPREPARED_STATES = new Set(['26000', '42P05']);
  */
 const ANSWER_WITHIN_MS = { request: 60_000, question: 300_000, upkeep: 0 } satisfies Record<Use, number>;
 /**
+ * Of a server, database or role that answers a commit before it is written, whose crash would take with it what was
+ * accepted. Stricter settings stay, such as those for standbys.
+ */
+const toDurable = (isLocal: boolean) =>
+  `select set_config('synchronous_commit', 'on', ${isLocal}) where current_setting('synchronous_commit') = 'off'`;
+/**
  * What role, database or server may have set otherwise: how times and numbers are written, in which zone, and limits
  * under which no index of a large table would ever be built; Backhaul has its own. Not every version has all of these
  * limits. On a connection, not at its start, as poolers refuse start-up options that they do not know.
  */
-const SESSION = `set statement_timeout to 0; set lock_timeout to 0;
+const SESSION = `${toDurable(false)}; set statement_timeout to 0; set lock_timeout to 0;
   select set_config(name, '0', false) from pg_settings where name in ('transaction_timeout', 'idle_session_timeout');
   set datestyle to 'ISO, MDY'; set intervalstyle to postgres; set timezone to 'UTC'; set extra_float_digits to 1;
   set standard_conforming_strings to on`;
 /**
  * A server whose client disappears within a transaction must not keep its locks. Retries are counted for this level:
- * above it, requests that come at once fail where they share a person.
+ * above it, requests that come at once fail where they share a person. A pooler may give each transaction a connection
+ * that another session has set up.
  */
-const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${ANSWER_WITHIN_MS.request}`;
+const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${ANSWER_WITHIN_MS.request};
+  ${toDurable(true)}`;
 
 export interface PoolOptions {
   /** Replaces the bounds on every statement. For tests. */

@@ -373,4 +373,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     edits: [['isOutage(error) || isRefusal(error)', 'isOutage(error)']],
     tests: ['test/server/http/errors.test.ts'],
   },
+  {
+    id: 'DURABLE-1',
+    what: 'events are accepted by a commit that a crash of the server takes back',
+    file: 'src/server/database/pool.ts',
+    edits: [['${toDurable(true)}`;', '`;']],
+    tests: ['test/server/database/odd-settings.test.ts'],
+  },
 ];

@@ -22,6 +22,7 @@ describe.skipIf(typeof postgres !== 'object')('a server whose settings are not t
     statement_timeout: '20ms',
     lock_timeout: '20ms',
     idle_session_timeout: '2s',
+    synchronous_commit: 'off',
   };
   let db: Db;
   beforeAll(async () => {
@@ -55,6 +56,29 @@ describe.skipIf(typeof postgres !== 'object')('a server whose settings are not t
     const rows = await db.query('select setting from pg_settings where name = any($1)', [limits]);
     expect(rows).toEqual(limits.map(() => ({ setting: '0' })));
     await db.query('select pg_sleep(0.1)');
+  });
+
+  test('commits nothing that a crash would take back, also where a pooler gives each transaction a connection', async () => {
+    const show = 'show synchronous_commit';
+    expect(await db.query(show)).toEqual([{ synchronous_commit: 'on' }]);
+    const pooled = await db.transaction(async (tx) => {
+      await tx.query('commit');
+      await tx.query('set synchronous_commit to off');
+      return tx.query(show);
+    });
+    expect(pooled).toEqual([{ synchronous_commit: 'off' }]);
+    expect(await db.transaction((tx) => tx.query(show))).toEqual([{ synchronous_commit: 'on' }]);
+  });
+
+  test('keeps what standbys are waited for', async () => {
+    const other = newName();
+    await runStatement(url, `create database ${other}`);
+    await runStatement(url, `alter database ${other} set synchronous_commit to 'remote_apply'`);
+    const strict = createPoolDb(toDatabaseUrl(url, other), silent);
+    const rows = await strict.transaction((tx) => tx.query('show synchronous_commit'));
+    await strict.close();
+    await runStatement(url, `drop database ${other}`);
+    expect(rows).toEqual([{ synchronous_commit: 'remote_apply' }]);
   });
 
   test('lets transactions at once change one row, each after the other', async () => {

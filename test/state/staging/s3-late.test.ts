@@ -43,6 +43,10 @@ const REQUESTS: Readonly<Record<string, () => Promise<unknown>>> = {
   remove: () => bucket.remove('key'),
 };
 
-it.each(Object.keys(REQUESTS))('%s ends where an answer begins, and comes byte by byte', async (name) => {
-  await expect(REQUESTS[name]?.()).rejects.toBeInstanceOf(UnavailableError);
-});
+it.each(Object.keys(REQUESTS))(
+  '%s ends where an answer begins, and comes byte by byte',
+  async (name) => {
+    await expect(REQUESTS[name]?.()).rejects.toBeInstanceOf(UnavailableError);
+  },
+  20_000,
+);
