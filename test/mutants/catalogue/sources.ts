@@ -522,4 +522,18 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['[...exclude, ...listInnerFields(exclude, spreadColumns)]', 'exclude']],
     tests: ['test/sources/declared/names.test.ts'],
   },
+  {
+    id: 'UT9',
+    what: 'text in an object that is spread is not looked into where what is around it is excluded',
+    file: 'src/sources/declared/values/undeclared-text.ts',
+    edits: [["? 'around_spread' : 'left_out'", "? 'left_out' : 'left_out'"]],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
+  {
+    id: 'UTA',
+    what: 'an object that is spread counts as left out with what is around it',
+    file: 'src/sources/declared/values/undeclared-text.ts',
+    edits: [['spreads.includes(path) || ', '']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
 ];

@@ -23,24 +23,22 @@ export function createFindMissed(
   const { spreadColumns, exclude, jsonColumns, unnest } = mapping;
   const spreads = spreadColumns.filter((name) => !exclude.includes(name));
   const hashes = listNested(hashed, spreads, mapping);
-  const excludes = listNested(
-    exclude.filter((path) => !exclude.some((other) => path.startsWith(`${other}.`))),
-    spreads,
-    mapping,
-  );
+  const excludes = listNested(exclude, spreads, mapping);
   if (excludes.length + hashes.length === 0) return undefined;
-  const excluded = new Set(exclude);
+  const ofFields = spreads.flatMap((spread) => exclude.map((path) => `${spread}.${path}`));
+  const decideFate = createDecideFate(new Set([...exclude, ...ofFields]), spreads);
   const create =
-    (paths: readonly NestedPath[], readLater: ReadonlySet<string>): FindMissed =>
+    (paths: readonly NestedPath[], readLater: ReadonlySet<string>, looksInside: boolean): FindMissed =>
     (record) => {
-      const found = findText(record, paths, excluded, readLater);
+      const found = findText(record, paths, { readLater, decideFate, looksInside });
       if (!found) return undefined;
       const spread = spreads.find((name) => found.path.startsWith(`${name}.`));
       return { ...found, typedAs: spread ? found.path.slice(spread.length + 1) : found.path };
     };
   return {
-    ofHash: create(hashes, NONE),
-    ofExclude: create(excludes, new Set([...jsonColumns, ...(unnest ? [unnest.column] : [])])),
+    // Ids of events are made of what is left out, too.
+    ofHash: create(hashes, NONE, true),
+    ofExclude: create(excludes, new Set([...jsonColumns, ...(unnest ? [unnest.column] : [])]), false),
   };
 }
 
@@ -76,19 +74,46 @@ const openIfText = (value: unknown): unknown => (typeof value === 'string' ? ope
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Where one of the paths leads through text to a value. `readLater`: columns whose text is read afterwards. */
+/** What becomes of a field: an object that is spread is sent, whatever it is in. */
+type Fate = 'kept' | 'left_out' | 'around_spread';
+
+/** `isWithin`: the field is in something that is left out. */
+type DecideFate = (path: string, isWithin: boolean) => Fate;
+
+const createDecideFate =
+  (excluded: ReadonlySet<string>, spreads: readonly string[]): DecideFate =>
+  (path, isWithin) => {
+    if (spreads.includes(path) || !(isWithin || excluded.has(path))) return 'kept';
+    return spreads.some((spread) => spread.startsWith(`${path}.`)) ? 'around_spread' : 'left_out';
+  };
+
+interface Search {
+  /** Columns whose text is read afterwards. */
+  readonly readLater: ReadonlySet<string>;
+  readonly decideFate: DecideFate;
+  /** Whether it is looked for also inside of columns in what is left out. */
+  readonly looksInside: boolean;
+}
+
+/** Where one of the paths leads through text to a value. */
 function findText(
   record: Fields,
   paths: readonly NestedPath[],
-  excluded: ReadonlySet<string>,
-  readLater: ReadonlySet<string>,
+  search: Search,
 ): Pick<MissedText, 'column' | 'path'> | undefined {
   for (const { path, readAt } of paths)
     for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
       const column = path.slice(0, dot);
-      if (!Object.hasOwn(record, column) || excluded.has(column)) continue;
-      const value = readLater.has(column) ? openIfText(record[column]) : record[column];
-      const text = findTextIn(value, path.slice(dot + 1), column, readAt);
+      if (!Object.hasOwn(record, column)) continue;
+      const fate = search.decideFate(column, false);
+      if (fate === 'left_out') continue;
+      const value = search.readLater.has(column) ? openIfText(record[column]) : record[column];
+      const text = findTextIn(
+        value,
+        path.slice(dot + 1),
+        { at: column, isWithin: fate !== 'kept', readAt },
+        search,
+      );
       if (text !== undefined) return { column, path: text };
     }
   return undefined;
@@ -97,19 +122,21 @@ function findText(
 /** What text of an object or list begins with, and such text that was written as text again. */
 const MAY_BE_JSON = /^\s*["[{]/;
 
-/** `at`: where the value is. */
-function findTextIn(
-  exported: unknown,
-  path: string,
-  at: string,
-  readAt: string | undefined,
-): string | undefined {
+/** Where a value is, and whether it is within something that is left out. */
+interface Place {
+  readonly at: string;
+  readonly isWithin: boolean;
+  readonly readAt: string | undefined;
+}
+
+function findTextIn(exported: unknown, path: string, place: Place, search: Search): string | undefined {
+  const { at, isWithin, readAt } = place;
   const value = at === readAt ? openIfText(exported) : exported;
   if (typeof value === 'string')
     return MAY_BE_JSON.test(value) && leadsTo(openJsonText(value), path) ? at : undefined;
   if (Array.isArray(value)) {
     for (const item of value) {
-      const found = findTextIn(item, path, at, readAt);
+      const found = findTextIn(item, path, place, search);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -119,7 +146,15 @@ function findTextIn(
   for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
     const name = path.slice(0, dot);
     if (!Object.hasOwn(fields, name)) continue;
-    const found = findTextIn(fields[name], path.slice(dot + 1), `${at}.${name}`, readAt);
+    const inner = `${at}.${name}`;
+    const fate = search.decideFate(inner, isWithin);
+    if (fate === 'left_out' && !search.looksInside) continue;
+    const found = findTextIn(
+      fields[name],
+      path.slice(dot + 1),
+      { at: inner, isWithin: fate !== 'kept', readAt },
+      search,
+    );
     if (found !== undefined) return found;
   }
   return undefined;

@@ -169,3 +169,37 @@ it('a plan shows no such text', () => {
     props: '(hashed)',
   });
 });
+
+describe.each([
+  ['hash', (path: string, exclude: string) => ({ ...hash(path), exclude: [exclude] })],
+  ['exclude', (path: string, exclude: string) => ({ exclude: [path, exclude] })],
+] as const)('text that a path of %s leads into', (rule, toRules) => {
+  it('is a reject in an object that is spread, also where what is around it is excluded', () => {
+    const mapping = { ...toRules('user.x.more.email', 'user'), spreadColumns: ['user.x'] };
+    const outcome = map(mapping, { user: { x: { n: 1, more: TEXT } } });
+    expect(stringifyJson(outcome)).toContain(`user.x.more is text of JSON that a path of mapping.${rule}`);
+    expect(map(mapping, { user: { x: { n: 1 }, more: TEXT } }).kind).toBe('mapped');
+  });
+
+  it('is a reject where a column whose name only begins like its own is excluded', () => {
+    const outcome = map(toRules('user.x.email', 'user'), { user: 'x', 'user.x': TEXT });
+    expect(stringifyJson(outcome)).toContain(`user.x is text of JSON that a path of mapping.${rule}`);
+  });
+
+  it('is left out with the column that it is in', () => {
+    const outcome = map(toRules('user.x.email', 'user'), { user: { x: TEXT } });
+    expect(outcome.kind).toBe('mapped');
+    expect(stringifyJson(outcome)).not.toContain(SECRET);
+  });
+});
+
+it('needs no rule of its own in a field that is excluded with all that is in it', () => {
+  for (const exclude of [
+    ['user.x', 'user.x.email'],
+    ['x', 'x.email'],
+  ]) {
+    const outcome = map({ exclude, spreadColumns: ['user'] }, { user: { x: TEXT, n: 1 } });
+    expect(outcome).toMatchObject({ kind: 'mapped', events: [{ properties: { n: 1 } }] });
+    expect(stringifyJson(outcome)).not.toContain(SECRET);
+  }
+});
