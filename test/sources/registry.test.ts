@@ -225,8 +225,8 @@ describe('the registry', () => {
       'amplitude@4',
       'segment@3',
       'rudderstack@3',
-      'jsonl@4',
-      'csv@4',
+      'jsonl@5',
+      'csv@5',
     ]);
   });
 
@@ -239,7 +239,7 @@ describe('the registry', () => {
         expect(readPinnedVersion(pinned, type), pinned).toBeUndefined();
       }
     }
-    expect(listMappingNames('csv')).toBe('csv@1 and csv@2 and csv@3 and csv@4');
+    expect(listMappingNames('csv')).toBe('csv@1 and csv@2 and csv@3 and csv@4 and csv@5');
     expect(() => bindSource(toBlock('segment')).createMap({ version: 99 })).toThrow(/no version 99/);
   });
 

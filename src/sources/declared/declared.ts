@@ -37,9 +37,11 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
       idFrom,
     ),
   3: (options, idFrom, _onNote, findPlace, hashKey) =>
-    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: false }),
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: false, keepsNested: false }),
   4: (options, idFrom, _onNote, findPlace, hashKey) =>
-    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true }),
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true, keepsNested: false }),
+  5: (options, idFrom, _onNote, findPlace, hashKey) =>
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true, keepsNested: true }),
 };
 
 /** Of the first versions: the import is sent from another address than the person had. */
@@ -65,11 +67,14 @@ function createPreparedMap(
     findPlace,
     hashKey,
     readsTexts,
+    keepsNested,
   }: {
     readonly findPlace: FindPlace | undefined;
     readonly hashKey: string | undefined;
     /** Whether what an event is made of is found in the text of `jsonColumns`. */
     readonly readsTexts: boolean;
+    /** Whether no value inside an object or a list is lost to a new name or to what is spread. */
+    readonly keepsNested: boolean;
   },
 ): MapRecord<MappedEvent> {
   const { mapping, geoip } = options;
@@ -78,7 +83,8 @@ function createPreparedMap(
   const namesReferrer = Object.values(mapping.rename).includes('$referrer');
   const rules: DeclaredRules = {
     ids: trimmedIds,
-    createSortColumns: (of, nulls) => createSortColumns(of, nulls, { renamesInLists: true, keepsAll: true }),
+    createSortColumns: (of, nulls) =>
+      createSortColumns(of, nulls, { renamesInLists: true, keepsAll: true, keepsNested }),
     rejectsLongKeys: true,
     hearsDropped: true,
     finish: (properties) => enrich(properties, namesReferrer),

@@ -54,29 +54,64 @@ export const listBelow = (rules: readonly NameRule[], name: string): NameRule[] 
     .map(({ path, to }) => ({ path: path.slice(name.length + 1), to }));
 
 /**
+ * Whether fields inside lists are renamed where they are. `rename_all`: what has the new name already becomes
+ * `source_<name>`, as a column does; else it is written over.
+ */
+export type InLists = 'leave' | 'rename' | 'rename_all';
+
+/**
  * The value without what is excluded; a renamed field is taken out and given to `lift`. Reaches into lists,
- * where a field may occur many times: it is excluded in all of them, and not taken out; `renamesInLists` says
- * whether it is renamed where it is. Changes nothing in place.
+ * where a field may occur many times: it is excluded in all of them, and not taken out. Changes nothing in place.
  */
 export function applyRules(
   level: RuleLevel,
   value: unknown,
   lift: ((name: string, value: unknown) => void) | undefined,
-  renamesInLists = false,
+  inLists: InLists = 'leave',
 ): unknown {
-  if (Array.isArray(value))
-    return value.map((each: unknown) => applyRules(level, each, undefined, renamesInLists));
+  if (Array.isArray(value)) return value.map((each: unknown) => applyRules(level, each, undefined, inLists));
   const fields = asFields(value);
   if (!fields) return value;
   const kept: Record<string, unknown> = {};
+  const contested = new Set<string>();
   for (const name of Object.keys(fields)) {
     const { isExcluded, to, below } = stepInto(level, name);
     if (isExcluded) continue;
-    const inner = below ? applyRules(below, fields[name], lift, renamesInLists) : fields[name];
+    const inner = below ? applyRules(below, fields[name], lift, inLists) : fields[name];
+    const own = inLists === 'leave' ? name : (to ?? name);
     if (to !== undefined && lift) lift(to, inner);
-    else define(kept, renamesInLists ? (to ?? name) : name, inner);
+    else if (inLists === 'rename_all' && Object.hasOwn(kept, own)) contested.add(own);
+    else define(kept, own, inner);
   }
+  for (const name of contested) settleInList(kept, name, level, fields, inLists);
   return kept;
+}
+
+/** The name goes to what is renamed to it, in the order of the manifest; nothing that has a value is lost. */
+function settleInList(
+  kept: Record<string, unknown>,
+  claimed: string,
+  level: RuleLevel,
+  fields: Fields,
+  inLists: InLists,
+): void {
+  const order = level.rules.map(({ path }) => path);
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  const [first, ...others] = Object.keys(fields)
+    .filter((name) => !stepInto(level, name).isExcluded && (stepInto(level, name).to ?? name) === claimed)
+    .sort((a, b) => rank(a) - rank(b))
+    .map((name) => {
+      const { below } = stepInto(level, name);
+      return below ? applyRules(below, fields[name], undefined, inLists) : fields[name];
+    })
+    .sort((a, b) => Number(a === null) - Number(b === null));
+  define(kept, claimed, first);
+  for (const value of others) {
+    if (value === null || Object.is(value, first)) continue;
+    let free = claimed;
+    while (Object.hasOwn(kept, free) || Object.hasOwn(fields, free)) free = `source_${free}`;
+    define(kept, free, value);
+  }
 }
 
 /** Whether a path leads to something in a value. */

@@ -10,12 +10,14 @@ import { NOT_JSON, openJsonText, parseJsonCell } from './json-cell.ts';
 import {
   applyRules,
   createRuleLevel,
+  type InLists,
   isEmptyObject,
   listBelow,
   type NameRule,
   stepInto,
 } from './name-rules.ts';
 import type { DeclaredMapping } from './options.ts';
+import { createTakeOut } from './take-out.ts';
 
 export interface SortedColumns {
   readonly event: PropertyList;
@@ -33,9 +35,10 @@ export type CreateSortColumns = (
   nullValues: ReadonlySet<string>,
   /**
    * Whether `rename` reaches fields inside lists, and whether all values that claim one name are kept; else that of
-   * a column takes the place of a spread field's. Both as of version 3.
+   * a column takes the place of a spread field's. Both as of version 3. `keepsNested`: whether the same is true of
+   * fields inside lists, and nothing is taken for spread that was not. As of version 5.
    */
-  rules?: { readonly renamesInLists?: boolean; readonly keepsAll?: boolean },
+  rules?: { readonly renamesInLists?: boolean; readonly keepsAll?: boolean; readonly keepsNested?: boolean },
 ) => SortColumns;
 
 /**
@@ -46,7 +49,7 @@ export type CreateSortColumns = (
 export const createSortColumns: CreateSortColumns = (
   mapping,
   nullValues,
-  { renamesInLists = false, keepsAll = false } = {},
+  { renamesInLists = false, keepsAll = false, keepsNested = false } = {},
 ) => {
   const placeColumn = createPlaceColumn(mapping, { renames: 'all' });
   const readCell = createReadCell(mapping);
@@ -54,8 +57,12 @@ export const createSortColumns: CreateSortColumns = (
   const reserved = createRenames();
   const toPropertyName = (name: string) => reserved.get(name) ?? name;
   const rules = listNameRules(mapping);
+  const inLists: InLists = keepsNested ? 'rename_all' : renamesInLists ? 'rename' : 'leave';
   // What was spread is not repeated where it was.
-  const nestedSpreads = mapping.spreadColumns.map((path): NameRule => ({ path, to: undefined }));
+  const takeOut = keepsNested ? createTakeOut(mapping.spreadColumns, nullValues) : undefined;
+  const nestedSpreads = keepsNested
+    ? []
+    : mapping.spreadColumns.map((path): NameRule => ({ path, to: undefined }));
   const columnRules = createRuleLevel([...rules, ...nestedSpreads].filter(({ path }) => path.includes('.')));
   // An object that is spread may be a property of a person or group as well, where its fields are in it.
   const excluded = rules.filter(({ to }) => to === undefined);
@@ -110,15 +117,15 @@ export const createSortColumns: CreateSortColumns = (
       const from = FROM_SPREAD + index;
       const lift = (to: string, inner: unknown) =>
         putClaim(sorted.event, toPropertyName(to), inner, to, from);
-      const kept =
-        level.rules.length === 0 ? fields : (applyRules(level, fields, lift, renamesInLists) as Fields);
+      const kept = level.rules.length === 0 ? fields : (applyRules(level, fields, lift, inLists) as Fields);
       for (const key of Object.keys(kept)) putClaim(sorted.event, toPropertyName(key), kept[key], key, from);
     }
-    for (const column of Object.keys(record)) {
+    const rest = takeOut?.(record) ?? record;
+    for (const column of Object.keys(rest)) {
       const place = placeColumn(column);
-      if (place.kind === 'nowhere' || isNull(record[column], nullValues)) continue;
-      const value = readCell(column, record[column]);
-      if (value === NOT_JSON) return rejectNoJson(column, record[column]);
+      if (place.kind === 'nowhere' || isNull(rest[column], nullValues)) continue;
+      const value = readCell(column, rest[column]);
+      if (value === NOT_JSON) return rejectNoJson(column, rest[column]);
       const target = place.kind === 'group' ? sorted.groups[place.group] : sorted[place.kind];
       if (!target) continue;
       const below = findRulesBelow(column);
@@ -132,7 +139,7 @@ export const createSortColumns: CreateSortColumns = (
         if (!isNull(inner, nullValues) && (keepsAll || !holds(target, name)))
           putClaim(target, name, inner, to, FROM_PATH);
       };
-      const kept = applyRules(below, openText(column, value), lift, renamesInLists);
+      const kept = applyRules(below, openText(column, value), lift, inLists);
       const left = asFields(kept);
       if (!left || !isEmptyObject(left)) putClaim(target, place.name, kept, column, FROM_COLUMN);
     }

@@ -536,4 +536,27 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['spreads.includes(path) || ', '']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
+  {
+    id: 'NL1',
+    what: 'a field that is renamed inside a list takes the place of the one that has its name',
+    file: 'src/sources/declared/name-rules.ts',
+    edits: [["inLists === 'rename_all' && Object.hasOwn", "inLists === 'leave' && Object.hasOwn"]],
+    tests: ['test/sources/declared/nothing-lost.test.ts'],
+  },
+  {
+    id: 'NL2',
+    what: 'what has the name of a spread object is taken out of lists, where nothing is spread',
+    file: 'src/sources/declared/declared.ts',
+    edits: [
+      ['{ renamesInLists: true, keepsAll: true, keepsNested }', '{ renamesInLists: true, keepsAll: true }'],
+    ],
+    tests: ['test/sources/declared/nothing-lost.test.ts'],
+  },
+  {
+    id: 'NL3',
+    what: 'an object is lost where a column has the name of the path to it, and is spread',
+    file: 'src/sources/declared/take-out.ts',
+    edits: [['(Object.hasOwn(record, name) && record[name] !== undefined) || ', '']],
+    tests: ['test/sources/declared/nothing-lost.test.ts'],
+  },
 ];
