@@ -1,7 +1,14 @@
 import type { MappedEvent } from '../../contract/event.ts';
 import { joinHeard, toHeard } from '../../contract/heard.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
-import { type MapOutcome, mapped, type Rejected, rejected, skipped } from '../../contract/outcome.ts';
+import {
+  type MapOutcome,
+  mapped,
+  type Rejected,
+  type RejectReason,
+  rejected,
+  skipped,
+} from '../../contract/outcome.ts';
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
 import { exactIds, trimmedIds } from '../mapping/distinct-id.ts';
@@ -11,7 +18,7 @@ import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import type { MapRecord, WithGeoip, WithTimezone } from '../source.ts';
 import { createDeclaredMap, type DeclaredRules, type Row, toRow } from './map-row.ts';
-import type { DeclaredOptions } from './options.ts';
+import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 import { createSortColumns, createSortColumnsFirst } from './sort-columns.ts';
 import { createPrepareRecord } from './values/prepare-record.ts';
 import { createUnnest } from './values/unnest.ts';
@@ -37,11 +44,11 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
       idFrom,
     ),
   3: (options, idFrom, _onNote, findPlace, hashKey) =>
-    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: false, keepsNested: false }),
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: false, keepsMore: false }),
   4: (options, idFrom, _onNote, findPlace, hashKey) =>
-    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true, keepsNested: false }),
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true, keepsMore: false }),
   5: (options, idFrom, _onNote, findPlace, hashKey) =>
-    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true, keepsNested: true }),
+    createPreparedMap(options, idFrom, { findPlace, hashKey, readsTexts: true, keepsMore: true }),
 };
 
 /** Of the first versions: the import is sent from another address than the person had. */
@@ -67,14 +74,17 @@ function createPreparedMap(
     findPlace,
     hashKey,
     readsTexts,
-    keepsNested,
+    keepsMore,
   }: {
     readonly findPlace: FindPlace | undefined;
     readonly hashKey: string | undefined;
     /** Whether what an event is made of is found in the text of `jsonColumns`. */
     readonly readsTexts: boolean;
-    /** Whether no value inside an object or a list is lost to a new name or to what is spread. */
-    readonly keepsNested: boolean;
+    /**
+     * Whether no value inside an object or a list is lost to a new name or to what is spread, and nothing that a record
+     * without items says of persons and groups.
+     */
+    readonly keepsMore: boolean;
   },
 ): MapRecord<MappedEvent> {
   const { mapping, geoip } = options;
@@ -84,7 +94,7 @@ function createPreparedMap(
   const rules: DeclaredRules = {
     ids: trimmedIds,
     createSortColumns: (of, nulls) =>
-      createSortColumns(of, nulls, { renamesInLists: true, keepsAll: true, keepsNested }),
+      createSortColumns(of, nulls, { renamesInLists: true, keepsAll: true, keepsNested: keepsMore }),
     rejectsLongKeys: true,
     hearsDropped: true,
     finish: (properties) => enrich(properties, namesReferrer),
@@ -94,6 +104,7 @@ function createPreparedMap(
   const prepare = createPrepareRecord(mapping, { nullValues, hashKey, readsTexts });
   const unnest = mapping.unnest && createUnnest(mapping.unnest.column, nullValues);
   if (!prepare && !unnest) return (record) => mapRow(toRow(record));
+  const saysMore = saysOfPersons(mapping);
 
   return (exported) => {
     const row: Row & { readonly bad?: Rejected | undefined } = prepare?.(exported) ?? toRow(exported);
@@ -101,7 +112,10 @@ function createPreparedMap(
     const items = unnest(row);
     const bad = row.bad ?? items.bad;
     if (bad) return withHeard(bad, joinHeard([...items.rows, items.takeBare()].map(hear)));
-    if (items.rows.length === 0) return toNoItems(mapRow(items.takeBare()));
+    if (items.rows.length === 0) {
+      const bare = items.takeBare();
+      return keepsMore ? toNoItems(mapRow({ ...bare, isBare: true }), saysMore) : toNoItems(mapRow(bare));
+    }
     return joinRows(
       items.rows.map((row, index) => mapRow({ ...row, index })),
       mapping.unnest?.column ?? '',
@@ -109,13 +123,22 @@ function createPreparedMap(
   };
 }
 
-/** What a record without items says: everything but events. */
-function toNoItems(row: MapOutcome<MappedEvent>): MapOutcome<MappedEvent> {
-  if (row.kind === 'rejected') return withHeard(skipped('no_items'), row.heard);
+/**
+ * What a record without items says: everything but events. `isKept`: where what it says of persons and groups cannot be
+ * read, it is a reject, to be replayed. What only its items would have said is no fault of it.
+ */
+function toNoItems(row: MapOutcome<MappedEvent>, isKept = false): MapOutcome<MappedEvent> {
+  if (row.kind === 'rejected')
+    return isKept && !OF_ITEMS.has(row.reason) ? row : withHeard(skipped('no_items'), row.heard);
   const [event] = row.kind === 'mapped' ? row.events : [];
   const outcome = withHeard(skipped('no_items', row.facts, row.userId), row.heard);
   return event ? { ...outcome, of: { timestamp: event.timestamp } } : outcome;
 }
+
+const OF_ITEMS: ReadonlySet<RejectReason> = new Set(['no_identity', 'no_timestamp']);
+
+const saysOfPersons = ({ person: { set, setOnce }, groups, anonymousId }: DeclaredMapping): boolean =>
+  [set, setOnce, anonymousId, ...groups.map((group) => group.set)].some((each) => each !== undefined);
 
 /** The outcome of a record from those of its rows. */
 function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): MapOutcome<MappedEvent> {

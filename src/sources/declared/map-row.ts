@@ -32,9 +32,10 @@ export interface DeclaredRules {
   readonly finish: (properties: PropertyList) => void;
 }
 
-/** `index`: place of the item that it is of. */
+/** `index`: place of the item that it is of. `isBare`: it is of no item, and no event is made of it, so it needs no name. */
 export interface Row extends PreparedRecord {
   readonly index?: number;
+  readonly isBare?: boolean;
 }
 
 export interface DeclaredMap {
@@ -73,13 +74,19 @@ export function createDeclaredMap(
 
   return { mapRow: hearUnsaid(mapDeclared, hear), hear };
 
-  function mapDeclared({ record, hashed, ids: idFields, index }: Row): MapOutcome<MappedEvent> {
+  function mapDeclared({
+    record,
+    hashed,
+    ids: idFields,
+    index,
+    isBare = false,
+  }: Row): MapOutcome<MappedEvent> {
     const name = readName(record);
     // By its name as exported, which a value map may have changed.
     const isDropped =
       dropped.size > 0 && dropped.has(hashed === record ? name.exported : readName(hashed).exported);
     if (isDropped && !hearsDropped) return skipped('excluded_by_manifest');
-    const event = isDropped ? name.exported : name.event;
+    const event = isDropped || (isBare && isRejected(name.event)) ? name.exported : name.event;
     if (isRejected(event)) return event;
     const found = readIds(idFields);
     const distinctId = toDistinctId(found.distinctId, joinNames(mapping.distinctId.column));

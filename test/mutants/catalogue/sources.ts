@@ -82,7 +82,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'ITEMS-1',
     what: 'a record without items hides who used its device',
     file: 'src/sources/declared/declared.ts',
-    edits: [['return toNoItems(mapRow(items.takeBare()));', "return skipped('no_items');"]],
+    edits: [['toNoItems(mapRow({ ...bare, isBare: true }), saysMore)', "skipped('no_items')"]],
     tests: ['test/sources/declared/values/no-items.test.ts'],
   },
   {
@@ -361,10 +361,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     what: 'exclude does not reach into lists',
     file: 'src/sources/declared/name-rules.ts',
     edits: [
-      [
-        'return value.map((each: unknown) => applyRules(level, each, undefined, renamesInLists))',
-        'return value',
-      ],
+      ['return value.map((each: unknown) => applyRules(level, each, undefined, inLists))', 'return value'],
     ],
     tests: ['test/sources/declared'],
   },
@@ -548,7 +545,10 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     what: 'what has the name of a spread object is taken out of lists, where nothing is spread',
     file: 'src/sources/declared/declared.ts',
     edits: [
-      ['{ renamesInLists: true, keepsAll: true, keepsNested }', '{ renamesInLists: true, keepsAll: true }'],
+      [
+        '{ renamesInLists: true, keepsAll: true, keepsNested: keepsMore }',
+        '{ renamesInLists: true, keepsAll: true }',
+      ],
     ],
     tests: ['test/sources/declared/nothing-lost.test.ts'],
   },
@@ -558,5 +558,19 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     file: 'src/sources/declared/take-out.ts',
     edits: [['(Object.hasOwn(record, name) && record[name] !== undefined) || ', '']],
     tests: ['test/sources/declared/nothing-lost.test.ts'],
+  },
+  {
+    id: 'ITEMS-3',
+    what: 'what a record without items says is lost where its items have the name',
+    file: 'src/sources/declared/map-row.ts',
+    edits: [['isDropped || (isBare && isRejected(name.event))', 'isDropped']],
+    tests: ['test/sources/declared/values/no-items.test.ts'],
+  },
+  {
+    id: 'ITEMS-4',
+    what: 'what a record without items says of persons is lost where its time cannot be read',
+    file: 'src/sources/declared/declared.ts',
+    edits: [['isKept && !OF_ITEMS.has(row.reason)', 'isKept && OF_ITEMS.has(row.reason)']],
+    tests: ['test/sources/declared/values/no-items.test.ts'],
   },
 ];

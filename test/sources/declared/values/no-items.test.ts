@@ -47,6 +47,48 @@ it('is no reject for what its items would have held, and says who used the devic
   });
 });
 
+it.each([
+  ['that is in the items', { event: { column: 'p_items.name' } }, {}],
+  ['that is missing', { event: { column: 'name' } }, {}],
+  ['of an event that would change persons', { event: { column: 'name' } }, { name: '$identify' }],
+])('says all of that without a name %s', (_, named, fields) => {
+  const map = (version?: number) => createMapper('jsonl', { mapping: { ...mapping, ...named } }, { version });
+  expect(map()({ ...bob, ...fields, p_items: [] })).toMatchObject({
+    kind: 'skipped',
+    reason: 'no_items',
+    facts: [pair, { kind: 'person', set: { plan: 'pro' } }, { kind: 'group', set: { size: 9 } }],
+    of: { timestamp: time },
+  });
+  // Version 4, to which migrations are pinned, lost it.
+  expect(map(4)({ ...bob, ...fields, p_items: [] })).toMatchObject({ reason: 'no_items', facts: [] });
+});
+
+const bad = [
+  ['a time that cannot be read', { at: 'soon' }, 'bad_timestamp'],
+  ['an id that is too long', { user: 'x'.repeat(201) }, 'id_too_long'],
+  ['the key of a group that is too long', { org: 'x'.repeat(201) }, 'id_too_long'],
+] as const;
+
+it.each(bad)('is a reject with %s, to be replayed', (_, fields, reason) => {
+  const map = (more: object, version?: number) =>
+    createMapper('jsonl', { mapping: { ...mapping, ...more } }, { version })({ ...bob, ...fields });
+  expect(map({})).toMatchObject({ kind: 'rejected', reason, heard: { userIds: [expect.any(String)] } });
+  expect(map({}, 4)).toMatchObject({ kind: 'skipped', reason: 'no_items' });
+});
+
+it('is no reject where the manifest reads nothing of persons and groups but ids', () => {
+  const { anonymousId: _, person: _set, groups: _groups, ...plain } = mapping;
+  const map = createMapper('jsonl', { mapping: plain });
+  for (const [, fields] of bad)
+    expect(map({ ...bob, ...fields })).toMatchObject({ kind: 'skipped', reason: 'no_items' });
+});
+
+it('is no reject without a time or an id, which its items may have', () => {
+  const map = createMapper('jsonl', { mapping });
+  for (const fields of [{ at: undefined }, { user: undefined }])
+    expect(map({ ...bob, ...fields })).toMatchObject({ kind: 'skipped', reason: 'no_items' });
+});
+
 it('says of a dropped event no more than who is who', () => {
   const map = createMapper('jsonl', { mapping, dropEvents: ['Bought'] });
   expect(map(bob)).toMatchObject({ reason: 'no_items', facts: [pair], userId: 'bob' });
