@@ -509,7 +509,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'UT7',
     what: 'a plan shows text of a spread column that nobody reads',
     file: 'src/sources/declared/values/hide-hashed.ts',
-    edits: [['(isText && typeof', '(typeof']],
+    edits: [['(isText && holdsObjects', '(holdsObjects']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {
@@ -572,5 +572,19 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     file: 'src/sources/declared/declared.ts',
     edits: [['isKept && !OF_ITEMS.has(row.reason)', 'isKept && OF_ITEMS.has(row.reason)']],
     tests: ['test/sources/declared/values/no-items.test.ts'],
+  },
+  {
+    id: 'UTB',
+    what: 'a plan shows text of an excluded column in which something is hashed',
+    file: 'src/sources/declared/values/hide-hashed.ts',
+    edits: [['findMissed?.toHide(hidden); missed', 'findMissed?.ofHash(hidden); missed']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
+  {
+    id: 'UTC',
+    what: 'a plan shows a list of texts where an object is to be spread whose fields are hashed',
+    file: 'src/sources/declared/values/hide-hashed.ts',
+    edits: [['return value.map(hideUnreadable(false))', 'return value']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
 ];

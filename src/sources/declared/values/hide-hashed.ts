@@ -1,4 +1,4 @@
-import type { Fields } from '../../mapping/table.ts';
+import { asFields, type Fields } from '../../mapping/table.ts';
 import { parseJsonCell } from '../json-cell.ts';
 import type { DeclaredMapping } from '../options.ts';
 import { type Change, changePath } from './change-path.ts';
@@ -31,7 +31,7 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
       parsed,
     );
     let hidden = readable;
-    for (let missed = findMissed?.ofHash(hidden); missed; missed = findMissed?.ofHash(hidden))
+    for (let missed = findMissed?.toHide(hidden); missed; missed = findMissed?.toHide(hidden))
       hidden = { ...hidden, [missed.column]: HASHED };
     return places.reduce((record, place) => changePlace(record, place, () => HASHED, 'all'), hidden);
   };
@@ -40,7 +40,13 @@ export function createHideHashed(mapping: DeclaredMapping): ((record: Fields) =>
 /** Where an object was expected, so it is unknown what would have been hashed in it. */
 const hideUnreadable =
   (isText: boolean): Change =>
-  (value) =>
-    typeof value !== 'string' || value === '' || (isText && typeof parseJsonCell(value) === 'object')
+  (value) => {
+    // Text in a list is read by nobody.
+    if (Array.isArray(value)) return value.map(hideUnreadable(false));
+    return typeof value !== 'string' || value === '' || (isText && holdsObjects(parseJsonCell(value)))
       ? value
       : HASHED;
+  };
+
+const holdsObjects = (value: unknown): boolean =>
+  Array.isArray(value) ? value.every(holdsObjects) : asFields(value) !== undefined;

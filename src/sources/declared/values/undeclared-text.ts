@@ -19,7 +19,7 @@ export type FindMissed = (record: Fields) => MissedText | undefined;
 export function createFindMissed(
   mapping: DeclaredMapping,
   hashed: readonly string[],
-): { readonly ofHash: FindMissed; readonly ofExclude: FindMissed } | undefined {
+): { readonly ofHash: FindMissed; readonly ofExclude: FindMissed; readonly toHide: FindMissed } | undefined {
   const { spreadColumns, exclude, jsonColumns, unnest } = mapping;
   const spreads = spreadColumns.filter((name) => !exclude.includes(name));
   const hashes = listNested(hashed, spreads, mapping);
@@ -28,17 +28,19 @@ export function createFindMissed(
   const ofFields = spreads.flatMap((spread) => exclude.map((path) => `${spread}.${path}`));
   const decideFate = createDecideFate(new Set([...exclude, ...ofFields]), spreads);
   const create =
-    (paths: readonly NestedPath[], readLater: ReadonlySet<string>, looksInside: boolean): FindMissed =>
+    (paths: readonly NestedPath[], readLater: ReadonlySet<string>, looks: Search['looks']): FindMissed =>
     (record) => {
-      const found = findText(record, paths, { readLater, decideFate, looksInside });
+      const found = findText(record, paths, { readLater, decideFate, looks });
       if (!found) return undefined;
       const spread = spreads.find((name) => found.path.startsWith(`${name}.`));
       return { ...found, typedAs: spread ? found.path.slice(spread.length + 1) : found.path };
     };
   return {
     // Ids of events are made of what is left out, too.
-    ofHash: create(hashes, NONE, true),
-    ofExclude: create(excludes, new Set([...jsonColumns, ...(unnest ? [unnest.column] : [])]), false),
+    ofHash: create(hashes, NONE, 'in_columns'),
+    ofExclude: create(excludes, new Set([...jsonColumns, ...(unnest ? [unnest.column] : [])]), 'where_sent'),
+    // What is left out is shown all the same.
+    toHide: create(hashes, NONE, 'everywhere'),
   };
 }
 
@@ -91,8 +93,8 @@ interface Search {
   /** Columns whose text is read afterwards. */
   readonly readLater: ReadonlySet<string>;
   readonly decideFate: DecideFate;
-  /** Whether it is looked for also inside of columns in what is left out. */
-  readonly looksInside: boolean;
+  /** In nothing that is left out, in no column that is, or in all there is. */
+  readonly looks: 'where_sent' | 'in_columns' | 'everywhere';
 }
 
 /** Where one of the paths leads through text to a value. */
@@ -106,7 +108,7 @@ function findText(
       const column = path.slice(0, dot);
       if (!Object.hasOwn(record, column)) continue;
       const fate = search.decideFate(column, false);
-      if (fate === 'left_out') continue;
+      if (fate === 'left_out' && search.looks !== 'everywhere') continue;
       const value = search.readLater.has(column) ? openIfText(record[column]) : record[column];
       const text = findTextIn(
         value,
@@ -148,7 +150,7 @@ function findTextIn(exported: unknown, path: string, place: Place, search: Searc
     if (!Object.hasOwn(fields, name)) continue;
     const inner = `${at}.${name}`;
     const fate = search.decideFate(inner, isWithin);
-    if (fate === 'left_out' && !search.looksInside) continue;
+    if (fate === 'left_out' && search.looks === 'where_sent') continue;
     const found = findTextIn(
       fields[name],
       path.slice(dot + 1),

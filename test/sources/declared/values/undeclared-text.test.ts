@@ -168,6 +168,13 @@ it('a plan shows no such text', () => {
   expect(unread?.({ props: TEXT }), 'a record that is rejected is shown as well').toEqual({
     props: '(hashed)',
   });
+  expect(unread?.({ props: [TEXT, { email: SECRET, n: 1 }] })).toEqual({
+    props: ['(hashed)', { email: '(hashed)', n: 1 }],
+  });
+  const declared = hide({ spreadColumns: ['props'], jsonColumns: ['props'], ...hash('email') });
+  expect(declared?.({ props: JSON.stringify([TEXT]) })).toEqual({ props: '(hashed)' });
+  const excluding = hide({ exclude: ['user'], ...hash('user.email') });
+  expect(excluding?.({ user: TEXT }), 'what is excluded is shown as well').toEqual({ user: '(hashed)' });
 });
 
 describe.each([
