@@ -52,9 +52,23 @@ const toMember = ({ person, id, isUser, time }: Seen, toTime: (time: string) => 
   time: toTime(time),
 });
 
-/** What several rows of a record say together. */
-export const joinHeard = (all: readonly (Heard | undefined)[]): Heard | undefined =>
-  all.reduce((heard, one) => (one ? joinTwo(heard, one) : heard), undefined);
+/** What several rows of a record say together, each thing once: there may be a million rows. */
+export function joinHeard(all: Iterable<Heard | undefined>): Heard | undefined {
+  const userIds = new Set<string>();
+  const facts = new Map<string, Heard['facts'][number]>();
+  const seen = new Map<string, Seen>();
+  let saysAnything = false;
+  for (const one of all) {
+    if (!one) continue;
+    saysAnything = true;
+    for (const userId of one.userIds) userIds.add(userId);
+    for (const fact of one.facts) facts.set(JSON.stringify(fact), fact);
+    for (const member of one.seen) seen.set(JSON.stringify(member), member);
+  }
+  return saysAnything
+    ? { userIds: [...userIds], facts: [...facts.values()], seen: [...seen.values()] }
+    : undefined;
+}
 
 const joinTwo = (a: Heard | undefined, b: Heard): Heard =>
   a

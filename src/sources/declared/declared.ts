@@ -102,7 +102,8 @@ function createPreparedMap(
   const nullValues = new Set(mapping.nullValues);
   const { mapRow, hear } = createDeclaredMap(options, rules, idFrom);
   const prepare = createPrepareRecord(mapping, { nullValues, hashKey, readsTexts });
-  const unnest = mapping.unnest && createUnnest(mapping.unnest.column, nullValues);
+  const idColumns = [mapping.distinctId.column, mapping.anonymousId?.column ?? []].flat();
+  const unnest = mapping.unnest && createUnnest(mapping.unnest.column, nullValues, idColumns);
   if (!prepare && !unnest) return (record) => mapRow(toRow(record));
   const saysMore = saysOfPersons(mapping);
 
@@ -111,16 +112,20 @@ function createPreparedMap(
     if (!unnest) return row.bad ? withHeard(row.bad, hear(row)) : mapRow(row);
     const items = unnest(row);
     const bad = row.bad ?? items.bad;
-    if (bad) return withHeard(bad, joinHeard([...items.rows, items.takeBare()].map(hear)));
-    if (items.rows.length === 0) {
+    if (bad) return withHeard(bad, joinHeard(mapEach(items.listIds(), hear)));
+    if (items.count === 0) {
       const bare = items.takeBare();
       return keepsMore ? toNoItems(mapRow({ ...bare, isBare: true }), saysMore) : toNoItems(mapRow(bare));
     }
-    return joinRows(
-      items.rows.map((row, index) => mapRow({ ...row, index })),
-      mapping.unnest?.column ?? '',
+    const rows = Array.from({ length: items.count }, (_, index) =>
+      mapRow({ ...items.takeRow(index), index }),
     );
+    return joinRows(rows, mapping.unnest?.column ?? '');
   };
+}
+
+function* mapEach<From, To>(all: Iterable<From>, map: (one: From) => To): Generator<To> {
+  for (const one of all) yield map(one);
 }
 
 /**

@@ -587,4 +587,18 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['return value.map(hideUnreadable(false))', 'return value']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
+  {
+    id: 'ITEMS-5',
+    what: 'a record whose items repeat too much takes the memory of its worker',
+    file: 'src/sources/declared/values/unnest.ts',
+    edits: [[' ?? findTooMuch(list, takeBare(), column)', '']],
+    tests: ['test/sources/declared/values/many-items.test.ts'],
+  },
+  {
+    id: 'ITEMS-6',
+    what: 'what too many items say of users is not heard',
+    file: 'src/sources/declared/values/unnest.ts',
+    edits: [['(hasIdsInItems && idItems) || []', '[]']],
+    tests: ['test/sources/declared/values/many-items.test.ts'],
+  },
 ];

@@ -1,4 +1,6 @@
 import { type Rejected, rejected } from '../../../contract/outcome.ts';
+import { RECORD_MAX_BYTES } from '../../../contract/part.ts';
+import { canonicalJson } from '../../../lib/json/canonical-json.ts';
 import { shown } from '../../../lib/preview.ts';
 import type { Fields } from '../../mapping/table.ts';
 import { createReadColumn } from '../declared-columns.ts';
@@ -11,18 +13,31 @@ const MAX_ITEMS = 1_000;
 
 /** What becomes of a record whose list is unnested. */
 interface Unnested {
-  /** A record for each item of the list, which takes the place of the list. */
-  readonly rows: readonly PreparedRecord[];
+  /** How many items the list has. */
+  readonly count: number;
+  /** The record of one item, which takes the place of the list; made when it is asked for, as there may be many. */
+  readonly takeRow: (index: number) => PreparedRecord;
+  /** What ids are read from, of each item and of the record without the list. */
+  readonly listIds: () => Iterable<Pick<PreparedRecord, 'ids'>>;
   /** The record without the list. */
   readonly takeBare: () => PreparedRecord;
-  /** Undefined where the rows are all that the list holds. */
+  /** Undefined where all of the rows can be made. */
   readonly bad?: Rejected | undefined;
 }
 
 export type Unnest = (prepared: PreparedRecord) => Unnested;
 
-export function createUnnest(column: string, nullValues: ReadonlySet<string>): Unnest {
+/** `idColumns`: those that ids are read from. */
+export function createUnnest(
+  column: string,
+  nullValues: ReadonlySet<string>,
+  idColumns: readonly string[],
+): Unnest {
   const read = createReadColumn(column, nullValues);
+  const idFields = [...idColumns, column].flatMap(listPrefixes);
+  const hasIdsInItems = idColumns.some(
+    (id) => `${id}.`.startsWith(`${column}.`) || column.startsWith(`${id}.`),
+  );
   return (prepared) => {
     const { record, hashed, ids } = prepared;
     const value = read(record);
@@ -33,16 +48,56 @@ export function createUnnest(column: string, nullValues: ReadonlySet<string>): U
       const row = put(record, column, item);
       return {
         record: row,
-        hashed: put(hashed, column, hashedItems[index]),
+        hashed: hashed === record ? row : put(hashed, column, hashedItems[index]),
         ids: ids === record ? row : put(ids, column, idItems?.[index]),
       };
     };
+    const takeBare = () => toRow(undefined, hashedItems.length);
     return {
-      rows: (list ?? []).map(toRow),
-      takeBare: () => toRow(undefined, hashedItems.length),
-      bad: list ? findBadList(list, column) : rejectNoList(column, value),
+      count: list?.length ?? 0,
+      takeRow: (index) => toRow(list?.[index], index),
+      *listIds() {
+        // Without the other fields, as the list may have a million items.
+        const few = Object.fromEntries(
+          idFields.flatMap((name) => (Object.hasOwn(ids, name) ? [[name, ids[name]]] : [])),
+        );
+        for (const item of (hasIdsInItems && idItems) || []) yield { ids: put(few, column, item) };
+        yield { ids: put(few, column, undefined) };
+      },
+      takeBare,
+      bad: list
+        ? (findBadList(list, column) ?? findTooMuch(list, takeBare(), column))
+        : rejectNoList(column, value),
     };
   };
+}
+
+/** A name is taken literally first, and may hold dots itself. */
+const listPrefixes = (path: string): string[] =>
+  path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.'));
+
+/** Each event carries all other fields of its record: more of them than this are more than a record may send. */
+const MOST_FIELDS = 2_800_000;
+/** Of the ids of events, which are made of all that is in the record. */
+const MOST_CHARACTERS = 256 * 1024 * 1024;
+/** So few items are never too much. */
+const FEW_ITEMS = Math.floor(MOST_CHARACTERS / RECORD_MAX_BYTES);
+
+function findTooMuch(
+  list: readonly unknown[],
+  { hashed }: PreparedRecord,
+  column: string,
+): Rejected | undefined {
+  if (list.length <= FEW_ITEMS) return undefined;
+  const fields = Object.keys(hashed).length;
+  const isTooMuch =
+    fields * list.length > MOST_FIELDS || canonicalJson(hashed).length * list.length > MOST_CHARACTERS;
+  return isTooMuch
+    ? rejected(
+        'record_too_large',
+        `${column} has ${list.length} items, and each event would carry the other ${fields} fields of the record, which are too large for that; export the items in records of their own`,
+      )
+    : undefined;
 }
 
 const rejectNoList = (column: string, value: unknown) =>
