@@ -180,7 +180,7 @@ export const settingsSchema = z.strictObject({
     .register(settingNames, { env: 'GEOIP_DB' }),
   workerConcurrency: wholeNumber(1, 64)
     .default(2)
-    .describe('Parts that one worker process imports at once.')
+    .describe('Parts that one worker process imports at once; half as many while it stages files.')
     .register(settingNames, { env: 'BACKHAUL_WORKER_CONCURRENCY' }),
   workerPort: wholeNumber(1, 65_535)
     .exactOptional()

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Staging } from '../src/contract/staging.ts';
+import type { UnderWay } from '../src/lib/async/under-way.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import { connectRedis } from '../src/lib/redis/connect-redis.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
@@ -18,6 +19,8 @@ export interface SliceWorkerDeps {
   readonly migrations: OpenMigrations;
   /** Migration that this process is the producer of, if any. */
   readonly produces: string | undefined;
+  /** What this process stages: told of it, and heard. */
+  readonly stagingHere: UnderWay;
   readonly log: Logger;
 }
 
@@ -31,21 +34,29 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** One process's workers for every queue that is shared. Each waits for jobs on a connection of its own. */
+/**
+ * One process's workers for every queue that is shared. Each waits for jobs on a connection of its own. While the
+ * process stages, it imports half as many parts at once: both take turns on its thread, and other workers wait for what
+ * it stages.
+ */
 export function startWorkers(workersDeps: WorkersDeps): Workers {
-  const { redisUrl, redis, staging, migrations, concurrency, log } = workersDeps;
+  const { redisUrl, redis, staging, migrations, stagingHere, concurrency, log } = workersDeps;
   const deps = { redis, staging, migrations };
   const connection = connectRedis(redisUrl);
   logConnectionErrors([connection], connection, log);
   const common = { redisUrl, connection, log, isWaiting: migrations.isWaiting };
+  const importing = createJobWorker({
+    ...common,
+    queueName: 'import-part',
+    job: 'import-part',
+    concurrency,
+    handler: importPartHandler(deps),
+  });
+  const unwatch = stagingHere.watch((isStaging) =>
+    importing.setConcurrency(isStaging ? Math.ceil(concurrency / 2) : concurrency),
+  );
   const workers = [
-    createJobWorker({
-      ...common,
-      queueName: 'import-part',
-      job: 'import-part',
-      concurrency,
-      handler: importPartHandler(deps),
-    }),
+    importing,
     ...PERSONS_JOBS.map((job) =>
       createJobWorker({
         ...common,
@@ -59,6 +70,7 @@ export function startWorkers(workersDeps: WorkersDeps): Workers {
   ];
   return {
     async close() {
+      unwatch();
       await Promise.all(workers.map((worker) => worker.close()));
       connection.disconnect();
     },
@@ -67,7 +79,8 @@ export function startWorkers(workersDeps: WorkersDeps): Workers {
 
 /** Stages slices on shared storage and imports nothing: for a producer that leaves importing to others. */
 export function startSliceWorker(deps: SliceWorkerDeps & { readonly connection?: Redis }): Workers {
-  const { redisUrl, connection, redis, staging, migrations, produces, log } = deps;
+  const { redisUrl, connection, redis, staging, migrations, produces, stagingHere, log } = deps;
+  const stage = stageSliceHandler({ staging, redis, migrations, produces });
   return createJobWorker({
     redisUrl,
     ...(connection === undefined ? {} : { connection }),
@@ -75,6 +88,6 @@ export function startSliceWorker(deps: SliceWorkerDeps & { readonly connection?:
     queueName: 'stage-slice',
     job: 'stage-slice',
     concurrency: 1, // one keeps two cores busy
-    handler: stageSliceHandler({ staging, redis, migrations, produces }),
+    handler: (payload, run) => stagingHere.during(() => stage(payload, run)),
   });
 }

@@ -56,6 +56,12 @@ export interface WorkerDeps<N extends JobName> {
   readonly closeWithinMs?: number;
 }
 
+export interface JobWorker {
+  /** Jobs that are under way beyond it come to their ends. */
+  setConcurrency(concurrency: number): void;
+  close(): Promise<void>;
+}
+
 /** Many times the longest time that the event loop is blocked (one batch). */
 const LOCK_MS = 30_000;
 const STALLED_CHECK_MS = 10_000;
@@ -72,8 +78,9 @@ const PUT_BACK_MS = 3_000;
  * Takes jobs of one queue. Close hands running jobs back to the queue, unchanged but for their checkpoints, so
  * that another worker continues them at once.
  */
-export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close(): Promise<void> } {
-  const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
+export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): JobWorker {
+  const { redisUrl, queueName, job: name, handler, log } = deps;
+  let { concurrency } = deps;
   const connection = deps.connection ?? connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
   /** The jobs that are locked for this worker, by id; one that was given back is none of them, whoever has it. */
@@ -209,7 +216,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   };
 
   if (!deps.connection) logConnectionErrors([connection], connection, log);
-  startWorker(workInSlot, concurrency);
+  const inSlot = startWorker(workInSlot, concurrency);
   const relief = startRelief({
     queue,
     connection,
@@ -221,6 +228,10 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   });
 
   return {
+    setConcurrency(wanted) {
+      concurrency = wanted;
+      inSlot.concurrency = wanted;
+    },
     async close() {
       closing = true;
       relief.close();

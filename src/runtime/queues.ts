@@ -5,6 +5,7 @@ import { startSliceWorker, startWorkers, type Workers } from '../../jobs/start-w
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
 import { settleWithin } from '../lib/async/timeout.ts';
+import { createUnderWay } from '../lib/async/under-way.ts';
 import type { Closable, MigrationRuntime, StagingWork } from '../migrations/migration-runtime.ts';
 import { keepTelling } from '../migrations/notify/keep-telling.ts';
 import { createManifestOpener } from '../migrations/open-manifest.ts';
@@ -23,6 +24,9 @@ import type { Runtime } from './runtime.ts';
 const FILES_AT_ONCE = 1;
 
 const CLOSE_WITHIN_MS = 2_000;
+
+/** Of the whole process: all that runs in it shares one thread. */
+const stagingHere = createUnderWay();
 
 type Base = Pick<
   Runtime,
@@ -46,10 +50,11 @@ export const openQueue = ({ redisUrl, log }: Base, migrationId: string) =>
 export const startRuntimeWorkers = (
   base: Base,
   options: { readonly concurrency: number; readonly produces: string | undefined },
-): Closable => startOnMigrations(base, (migrations) => startWorkers({ ...base, ...options, migrations }));
+): Closable =>
+  startOnMigrations(base, (migrations) => startWorkers({ ...base, ...options, stagingHere, migrations }));
 
 export const startRuntimeSliceWorker = (base: Base, produces: string): Closable =>
-  startOnMigrations(base, (migrations) => startSliceWorker({ ...base, produces, migrations }));
+  startOnMigrations(base, (migrations) => startSliceWorker({ ...base, produces, stagingHere, migrations }));
 
 function startOnMigrations(base: Base, start: (migrations: OpenMigrations) => Workers): Closable {
   const { redis, staging, log, now } = base;
@@ -68,13 +73,14 @@ export function startStagingWorker(
   { redisUrl, redis, staging, log }: Base,
   { migration, files, onPart }: StagingWork,
 ): Closable {
+  const stage = stageFileHandler({ staging, redis, migration, files, onPart });
   return createJobWorker({
     redisUrl,
     queueName: stageQueue(migration.id),
     job: 'stage-file',
     concurrency: FILES_AT_ONCE,
     log,
-    handler: stageFileHandler({ staging, redis, migration, files, onPart }),
+    handler: (payload, run) => stagingHere.during(() => stage(payload, run)),
   });
 }
 

@@ -7,6 +7,7 @@ import { type JobResult, QUEUE_PREFIX, retryPolicy } from '../../jobs/catalog.ts
 import { startWorkers, type WorkersDeps } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker, type Handler } from '../../jobs/worker.ts';
+import { createUnderWay } from '../../src/lib/async/under-way.ts';
 import { ConfigError, FencedOutError, UnableError, UnavailableError } from '../../src/lib/errors.ts';
 import type { WorkEvent } from '../../src/migrations/run/work-queue.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -268,6 +269,7 @@ it('a process opens one connection for each queue that it waits at, and one for 
     staging: {} as WorkersDeps['staging'],
     migrations: { isWaiting: () => false } as unknown as WorkersDeps['migrations'],
     produces: undefined,
+    stagingHere: createUnderWay(),
     concurrency: 1,
     log,
   });
@@ -276,6 +278,66 @@ it('a process opens one connection for each queue that it waits at, and one for 
   await workers.close();
   redis.disconnect();
 });
+
+it('a process that stages imports half as many parts at once, until it has staged', async () => {
+  const redis = new Redis(server.url);
+  const stagingHere = createUnderWay();
+  let most = 0;
+  const atWork = new Set<() => void>();
+  const use = () =>
+    new Promise<JobResult>((resolve) => {
+      const end = () => {
+        atWork.delete(end);
+        resolve({ kind: 'done' });
+      };
+      atWork.add(end);
+      most = Math.max(most, atWork.size);
+      if (atWork.size === wanted) for (const each of atWork) each();
+    });
+  const importAll = async (name: string) => {
+    most = 0;
+    const ids = Array.from({ length: 8 }, (_, n) => `${name}-${n}`);
+    const ends = ids.map(settled);
+    const jobs = ids.map((id) => ({ ...toPartJob(id), jobId: id, delayMs: 0, rank: 1 }));
+    await queue.add(jobs);
+    await Promise.all(ends);
+    return most;
+  };
+  let wanted = 2;
+  let endStaging = () => {};
+  const staging = stagingHere.during(
+    () =>
+      new Promise<void>((resolve) => {
+        endStaging = resolve;
+      }),
+  );
+  const workers = startWorkers({
+    redisUrl: server.url,
+    redis,
+    staging: {} as WorkersDeps['staging'],
+    migrations: { isWaiting: () => false, use } as unknown as WorkersDeps['migrations'],
+    produces: undefined,
+    stagingHere,
+    concurrency: 4,
+    log,
+  });
+  closers.push(async () => {
+    await workers.close();
+    redis.disconnect();
+  });
+  expect(await importAll('staging')).toBe(2);
+  endStaging();
+  await staging;
+  wanted = 4;
+  expect(await importAll('staged')).toBe(4);
+});
+
+const toPartJob = (id: string) => {
+  const format = { kind: 'json' } as const;
+  const counts = { number: 0, records: 1, bytes: 1, firstRecord: 0 };
+  const part = { id, fileId: 'f', file: 'f', format, ...counts, sha256: '', etag: '' };
+  return { id, name: 'import-part' as const, payload: { migration: 'm', id: 'm', epoch: 1, part } };
+};
 
 describe('without Redis', () => {
   it('workers and queues can still be closed', async () => {
