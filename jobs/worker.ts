@@ -81,6 +81,8 @@ const PUT_BACK_MS = 3_000;
 export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): JobWorker {
   const { redisUrl, queueName, job: name, handler, log } = deps;
   let { concurrency } = deps;
+  /** Slots that jobs are taken for. BullMQ takes none for further ones before a job ends, where all were taken. */
+  let slots = concurrency;
   const connection = deps.connection ?? connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
   /** The jobs that are locked for this worker, by id; one that was given back is none of them, whoever has it. */
@@ -159,6 +161,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): JobWork
       throw error;
     } finally {
       inSlots.delete(slot);
+      slots = concurrency;
     }
   };
 
@@ -220,7 +223,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): JobWork
   const relief = startRelief({
     queue,
     connection,
-    isBlocked: () => inSlots.size >= concurrency && [...inSlots].every((slot) => isWaiting(slot.migration)),
+    isBlocked: () => inSlots.size >= slots && [...inSlots].every((slot) => isWaiting(slot.migration)),
     isWaiting,
     workOnOne,
     most: Math.max(2, concurrency),
@@ -231,6 +234,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): JobWork
     setConcurrency(wanted) {
       concurrency = wanted;
       inSlot.concurrency = wanted;
+      if (wanted < slots || inSlots.size < slots) slots = wanted;
     },
     async close() {
       closing = true;

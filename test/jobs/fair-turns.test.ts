@@ -67,12 +67,12 @@ const offer = (migration: string, number: number, rank: number) =>
   ]);
 
 /** Jobs of the migration `large` wait until the worker is closed, as for a budget. */
-function startWorker(isWaiting?: (migration: string) => boolean) {
+function startWorker(isWaiting?: (migration: string) => boolean, concurrency = 1) {
   const worker = createJobWorker({
     redisUrl: server.url,
     queueName: 'resolve-people',
     job: 'resolve-people',
-    concurrency: 1,
+    concurrency,
     log,
     ...(isWaiting ? { isWaiting } : {}),
     async handler({ migration, from }, { signal }) {
@@ -110,6 +110,18 @@ describe('migrations on the same workers', () => {
     expect(ended).toEqual(['small-1', 'small-2', 'small-3']);
     expect(started.filter((name) => name.startsWith('large'))).toEqual(['large-1']);
     expect(await queue.state('resolve-people', 'large-1')).toEqual({ kind: 'open' });
+  });
+
+  it('pass the jobs that wait in a process that may take more at once than it takes', async () => {
+    for (const number of [1, 2, 3]) await offer('large', number, number);
+    const worker = startWorker((migration) => migration === 'large', 2);
+    worker.setConcurrency(1);
+    await until(() => started.includes('large-1'));
+    worker.setConcurrency(2);
+    await offer('small', 1, 1);
+    await until(() => ended.length === 1);
+    expect(ended).toEqual(['small-1']);
+    expect(started.filter((name) => name.startsWith('large'))).toEqual(['large-1']);
   });
 
   it('share several processes so: a process that came too late for a job puts back what would only wait', async () => {

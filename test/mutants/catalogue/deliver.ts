@@ -470,6 +470,13 @@ local head`,
     tests: ['test/jobs/fair-turns.test.ts'],
   },
   {
+    id: 'DJ5',
+    what: 'jobs that wait hold the slots that BullMQ does not know to be free yet',
+    file: 'jobs/worker.ts',
+    edits: [['if (wanted < slots || inSlots.size < slots) slots', 'slots']],
+    tests: ['test/jobs/fair-turns.test.ts'],
+  },
+  {
     id: 'DJ4',
     what: 'a worker without the key takes the jobs that others could do again and again',
     file: 'jobs/worker.ts',
