@@ -81,8 +81,8 @@ function createPreparedMap(
     /** Whether what an event is made of is found in the text of `jsonColumns`. */
     readonly readsTexts: boolean;
     /**
-     * Whether no value inside an object or a list is lost to a new name or to what is spread, and nothing that a record
-     * without items says of persons and groups.
+     * Whether no value inside a list is lost to a new name, and nothing that a record without items says of persons
+     * and groups.
      */
     readonly keepsMore: boolean;
   },

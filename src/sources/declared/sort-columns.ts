@@ -17,7 +17,6 @@ import {
   stepInto,
 } from './name-rules.ts';
 import type { DeclaredMapping } from './options.ts';
-import { createTakeOut } from './take-out.ts';
 
 export interface SortedColumns {
   readonly event: PropertyList;
@@ -35,8 +34,8 @@ export type CreateSortColumns = (
   nullValues: ReadonlySet<string>,
   /**
    * Whether `rename` reaches fields inside lists, and whether all values that claim one name are kept; else that of
-   * a column takes the place of a spread field's. Both as of version 3. `keepsNested`: whether the same is true of
-   * fields inside lists, and nothing is taken for spread that was not. As of version 5.
+   * a column takes the place of a spread field's. Both as of version 3. `keepsNested`: whether all values that
+   * claim one name are kept inside lists, too. As of version 5.
    */
   rules?: { readonly renamesInLists?: boolean; readonly keepsAll?: boolean; readonly keepsNested?: boolean },
 ) => SortColumns;
@@ -59,10 +58,7 @@ export const createSortColumns: CreateSortColumns = (
   const rules = listNameRules(mapping);
   const inLists: InLists = keepsNested ? 'rename_all' : renamesInLists ? 'rename' : 'leave';
   // What was spread is not repeated where it was.
-  const takeOut = keepsNested ? createTakeOut(mapping.spreadColumns, nullValues) : undefined;
-  const nestedSpreads = keepsNested
-    ? []
-    : mapping.spreadColumns.map((path): NameRule => ({ path, to: undefined }));
+  const nestedSpreads = mapping.spreadColumns.map((path): NameRule => ({ path, to: undefined }));
   const columnRules = createRuleLevel([...rules, ...nestedSpreads].filter(({ path }) => path.includes('.')));
   // An object that is spread may be a property of a person or group as well, where its fields are in it.
   const excluded = rules.filter(({ to }) => to === undefined);
@@ -120,12 +116,11 @@ export const createSortColumns: CreateSortColumns = (
       const kept = level.rules.length === 0 ? fields : (applyRules(level, fields, lift, inLists) as Fields);
       for (const key of Object.keys(kept)) putClaim(sorted.event, toPropertyName(key), kept[key], key, from);
     }
-    const rest = takeOut?.(record) ?? record;
-    for (const column of Object.keys(rest)) {
+    for (const column of Object.keys(record)) {
       const place = placeColumn(column);
-      if (place.kind === 'nowhere' || isNull(rest[column], nullValues)) continue;
-      const value = readCell(column, rest[column]);
-      if (value === NOT_JSON) return rejectNoJson(column, rest[column]);
+      if (place.kind === 'nowhere' || isNull(record[column], nullValues)) continue;
+      const value = readCell(column, record[column]);
+      if (value === NOT_JSON) return rejectNoJson(column, record[column]);
       const target = place.kind === 'group' ? sorted.groups[place.group] : sorted[place.kind];
       if (!target) continue;
       const below = findRulesBelow(column);

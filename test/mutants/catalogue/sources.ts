@@ -541,25 +541,6 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/nothing-lost.test.ts'],
   },
   {
-    id: 'NL2',
-    what: 'what has the name of a spread object is taken out of lists, where nothing is spread',
-    file: 'src/sources/declared/declared.ts',
-    edits: [
-      [
-        '{ renamesInLists: true, keepsAll: true, keepsNested: keepsMore }',
-        '{ renamesInLists: true, keepsAll: true }',
-      ],
-    ],
-    tests: ['test/sources/declared/nothing-lost.test.ts'],
-  },
-  {
-    id: 'NL3',
-    what: 'an object is lost where a column has the name of the path to it, and is spread',
-    file: 'src/sources/declared/take-out.ts',
-    edits: [['(Object.hasOwn(record, name) && record[name] !== undefined) || ', '']],
-    tests: ['test/sources/declared/nothing-lost.test.ts'],
-  },
-  {
     id: 'ITEMS-3',
     what: 'what a record without items says is lost where its items have the name',
     file: 'src/sources/declared/map-row.ts',
