@@ -38,7 +38,7 @@ export default defineConfig({
     root: ROOT,
     testTimeout: 120_000,
     hookTimeout: 180_000,
-    maxWorkers: 3,
+    maxWorkers: 4,
     setupFiles: [`${ROOT}test/support/fix-seed.ts`],
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', new LeftOutReporter()],
