@@ -283,27 +283,25 @@ it('a process that stages imports half as many parts at once, until it has stage
   const redis = new Redis(server.url);
   const stagingHere = createUnderWay();
   let most = 0;
-  const atWork = new Set<() => void>();
+  const atWork: (() => void)[] = [];
   const use = () =>
     new Promise<JobResult>((resolve) => {
-      const end = () => {
-        atWork.delete(end);
-        resolve({ kind: 'done' });
-      };
-      atWork.add(end);
-      most = Math.max(most, atWork.size);
-      if (atWork.size === wanted) for (const each of atWork) each();
+      atWork.push(() => resolve({ kind: 'done' }));
+      most = Math.max(most, atWork.length);
     });
-  const importAll = async (name: string) => {
+  /** Ends one part after the other, each once `width` of them are at work; the most that were. */
+  const importAll = async (name: string, width: number) => {
     most = 0;
     const ids = Array.from({ length: 8 }, (_, n) => `${name}-${n}`);
     const ends = ids.map(settled);
-    const jobs = ids.map((id) => ({ ...toPartJob(id), jobId: id, delayMs: 0, rank: 1 }));
-    await queue.add(jobs);
+    await queue.add(ids.map((id) => ({ ...toPartJob(id), jobId: id, delayMs: 0, rank: 1 })));
+    for (let left = ids.length; left > 0; left -= 1) {
+      await vi.waitFor(() => expect(atWork.length).toBeGreaterThanOrEqual(Math.min(width, left)), 20_000);
+      atWork.shift()?.();
+    }
     await Promise.all(ends);
     return most;
   };
-  let wanted = 2;
   let endStaging = () => {};
   const staging = stagingHere.during(
     () =>
@@ -325,11 +323,10 @@ it('a process that stages imports half as many parts at once, until it has stage
     await workers.close();
     redis.disconnect();
   });
-  expect(await importAll('staging')).toBe(2);
+  expect(await importAll('staging', 2)).toBe(2);
   endStaging();
   await staging;
-  wanted = 4;
-  expect(await importAll('staged')).toBe(4);
+  expect(await importAll('staged', 4)).toBe(4);
 });
 
 const toPartJob = (id: string) => {
