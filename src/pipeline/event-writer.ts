@@ -46,13 +46,13 @@ export class EventWriter {
   readonly #out: TextBuffer;
   readonly #copier: JsonCopier;
 
-  readonly #stamp: { readonly names: readonly string[]; readonly bytes: Uint8Array } | undefined;
+  readonly #stamp: { readonly names: readonly PropertyName[]; readonly bytes: Uint8Array } | undefined;
 
   constructor(out: TextBuffer, stamp?: Stamp) {
     this.#out = out;
     this.#copier = new JsonCopier(out);
     this.#stamp = stamp && {
-      names: Object.keys(stamp.properties),
+      names: Object.keys(stamp.properties).map(pinName),
       bytes: Buffer.from(`${stamp.text}}`),
     };
   }
@@ -292,21 +292,29 @@ export class EventWriter {
 /** Properties of the record that are called as a stamp is go under a name of their own, as reserved ones do. */
 function makeRoom(
   properties: EventProperties | PropertyList,
-  names: readonly string[],
+  names: readonly PropertyName[],
 ): EventProperties | PropertyList {
-  const has = (name: string) =>
-    properties instanceof PropertyList ? properties.has(name) : Object.hasOwn(properties, name);
-  if (!names.some(has)) return properties;
+  for (const name of names) if (hasProperty(properties, name)) return moveAway(properties, names);
+  return properties;
+}
+
+function moveAway(properties: EventProperties | PropertyList, names: readonly PropertyName[]): PropertyList {
   const moved = new PropertyList();
-  const put = (name: string, value: unknown) => {
-    moved.set(names.includes(name) ? toOwnName(name, has) : name, value);
+  const put = (name: PropertyName, value: unknown) => {
+    const own = names.includes(name)
+      ? getName(toOwnName(name.text, (text) => hasProperty(properties, getName(text))))
+      : name;
+    moved.set(own, value);
   };
   if (properties instanceof PropertyList) {
     const { count, names: own, values } = properties;
-    for (let at = 0; at < count; at += 1) put((own[at] as PropertyName).text, values[at]);
-  } else for (const [name, value] of Object.entries(properties)) put(name, value);
+    for (let at = 0; at < count; at += 1) put(own[at] as PropertyName, values[at]);
+  } else for (const [name, value] of Object.entries(properties)) put(getName(name), value);
   return moved;
 }
+
+const hasProperty = (properties: EventProperties | PropertyList, name: PropertyName): boolean =>
+  properties instanceof PropertyList ? properties.has(name) : Object.hasOwn(properties, name.text);
 
 /** For the rest of the key of a record of several events. */
 const SEED_WHOLE = 0x6a09e667;

@@ -1,10 +1,5 @@
-import type { FingerprintSection } from '../contract/progress.ts';
 import {
   type EncodedFingerprints,
-  FINGERPRINT_BUCKETS,
-  FINGERPRINT_BYTES,
-  FINGERPRINT_NAMES_MAX,
-  getFingerprintBucket,
   getKind,
   getRecord,
   OF_EVENT,
@@ -13,15 +8,9 @@ import {
   packRecord,
   toEventKey,
 } from '../state/fingerprints.ts';
+import { encodeRows, type FingerprintRows, RECORD_AT, WORDS } from './encode-fingerprints.ts';
 import { HASH_WORDS } from './event-writer.ts';
 import type { Labels } from './labels.ts';
-import { OTHER_EVENTS } from './tally.ts';
-
-/** Behind the hashes of a record are its number and kind. */
-const RECORD_AT = HASH_WORDS;
-const WORDS = RECORD_AT + 1;
-/** Fewer rows of a day are read at once. */
-const BUCKETED_ROWS = 16 * FINGERPRINT_BUCKETS;
 
 /** Keys and contents of the events of a record, and their days and names. */
 interface HashedEvents {
@@ -141,66 +130,16 @@ export class Fingerprints {
     names: readonly string[],
     wasAccepted: (record: number, key: string) => boolean = () => false,
   ): EncodedFingerprints & { readonly rows: number } {
-    const { words, labelOf, rows } = this.#listRows();
-    const days = listDays(labelOf, labels);
-    const ranks = new Map(days.map((day, rank) => [day, rank]));
-    const rankOf = labels.all.map(({ day }) => ranks.get(day) ?? 0);
-
-    const counts = new Int32Array(days.length * FINGERPRINT_BUCKETS);
-    const places = new Int32Array(rows).fill(-1);
-    let kept = 0;
-    let eventRows = 0;
-    for (let row = 0; row < rows; row += 1) {
-      const word = words[row * WORDS + RECORD_AT] as number;
-      const isEvent = getKind(word) === OF_EVENT;
-      if (isRejected(getRecord(word))) {
-        if (!isEvent || !wasAccepted(getRecord(word), toEventKey(words, row * WORDS))) continue;
-      }
-      if (isEvent) eventRows += 1;
-      const rank = rankOf[labelOf[row] as number] as number;
-      const place = rank * FINGERPRINT_BUCKETS + getFingerprintBucket(words[row * WORDS] as number);
-      places[row] = place;
-      counts[place] = (counts[place] as number) + 1;
-      kept += 1;
-    }
-    const starts = new Int32Array(counts.length);
-    for (let place = 1; place < counts.length; place += 1) {
-      starts[place] = (starts[place - 1] as number) + (counts[place - 1] as number);
-    }
-
-    const indexOfName = new Map(names.slice(0, FINGERPRINT_NAMES_MAX).map((name, index) => [name, index]));
-    const other = indexOfName.get(OTHER_EVENTS) ?? 0;
-    const nameIndex = labels.all.map(
-      ({ event }) => indexOfName.get(event === '__proto__' ? '(__proto__)' : event) ?? other,
-    );
-    const encoded = new Int32Array(kept * WORDS);
-    for (let row = 0; row < rows; row += 1) {
-      const place = places[row] as number;
-      if (place === -1) continue;
-      const to = starts[place] as number;
-      starts[place] = to + 1;
-      for (let word = 0; word < RECORD_AT; word += 1)
-        encoded[to * WORDS + word] = words[row * WORDS + word] as number;
-      const word = words[row * WORDS + RECORD_AT] as number;
-      const name = nameIndex[labelOf[row] as number] as number;
-      encoded[to * WORDS + RECORD_AT] = packRecord(getRecord(word), name, getKind(word));
-    }
-
-    const sections = days.map((day, rank): FingerprintSection => {
-      const buckets = [...counts.subarray(rank * FINGERPRINT_BUCKETS, (rank + 1) * FINGERPRINT_BUCKETS)];
-      const rows = buckets.reduce((sum, count) => sum + count, 0);
-      return { day, rows, ...(rows < BUCKETED_ROWS ? {} : { buckets }) };
+    const listed = this.#listRows();
+    return encodeRows(listed, labels, names, (row, word) => {
+      const record = getRecord(word);
+      if (!isRejected(record)) return false;
+      return getKind(word) !== OF_EVENT || !wasAccepted(record, toEventKey(listed.words, row * WORDS));
     });
-    return {
-      rows: kept,
-      eventRows,
-      body: Buffer.from(encoded.buffer, 0, kept * FINGERPRINT_BYTES),
-      sections: sections.filter(({ rows }) => rows > 0),
-    };
   }
 
   /** Those of records, and behind them those of single events. */
-  #listRows(): { readonly words: Int32Array; readonly labelOf: Uint32Array; readonly rows: number } {
+  #listRows(): FingerprintRows {
     const labelOf = this.#labelOf.subarray(0, this.#rows);
     const events = this.#eventLabels.length;
     if (events === 0) return { words: this.#words, labelOf, rows: this.#rows };
@@ -213,11 +152,6 @@ export class Fingerprints {
     labels.set(this.#eventLabels, this.#rows);
     return { words, labelOf: labels, rows };
   }
-}
-
-/** The days of all rows, in order. */
-function listDays(labelOf: Uint32Array, labels: Labels): string[] {
-  return [...new Set([...new Set(labelOf)].map((label) => labels.get(label).day))].toSorted();
 }
 
 function isEqual(hash: Int32Array, words: Int32Array, at: number): boolean {
