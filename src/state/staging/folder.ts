@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { link, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, stat, statfs, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Staging } from '../../contract/staging.ts';
@@ -26,26 +26,26 @@ export function createFolderStaging(root: string): Staging {
   const guard = <T>(doing: string, work: () => Promise<T>) => translateErrors(location, doing, work);
   let swept = false;
 
-  /** Passes a complete, synced file to `place`; the temporary file is removed in any case. */
-  async function withTmpFile<T>(body: Uint8Array, place: (tmp: string) => Promise<T>): Promise<T> {
+  /** Writes a complete, synced file, which whoever asked for it moves or removes. */
+  async function writeTmpFile(body: Uint8Array): Promise<string> {
     const folder = join(root, TMP);
-    await makeFolder(folder);
     if (!swept) {
       swept = true;
       await sweep(folder);
     }
     const tmp = join(folder, randomUUID());
+    const handle = await inFolder(folder, () => open(tmp, 'wx'));
     try {
-      const handle = await open(tmp, 'wx');
       try {
         await handle.writeFile(body);
         await handle.sync();
       } finally {
         await handle.close();
       }
-      return await place(tmp);
-    } finally {
-      await rm(tmp, { force: true });
+      return tmp;
+    } catch (error) {
+      await removeFile(tmp);
+      throw error;
     }
   }
 
@@ -54,29 +54,32 @@ export function createFolderStaging(root: string): Staging {
     put: (key, body) =>
       guard(`write ${key}`, async () => {
         const path = toPath(key);
-        await withTmpFile(body, async (tmp) => {
-          await makeFolder(dirname(path));
-          await rename(tmp, path);
-          await syncFolder(dirname(path));
-        });
+        const tmp = await writeTmpFile(body);
+        try {
+          await inFolder(dirname(path), () => rename(tmp, path));
+        } catch (error) {
+          await removeFile(tmp);
+          throw error;
+        }
+        await syncFolder(dirname(path));
         return { etag: toEtag(body) };
       }),
     isOfEtag: (etag, body) => etag === toEtag(body),
     create: (key, body) =>
       guard(`create ${key}`, async () => {
         const path = toPath(key);
-        return await withTmpFile(body, async (tmp) => {
-          await makeFolder(dirname(path));
-          try {
-            // Unlike rename, link refuses an existing name: of any number of concurrent creators exactly one wins.
-            await link(tmp, path);
-          } catch (error) {
-            if (getErrorCode(error) === 'EEXIST') return false;
-            throw toLinkError(error, location, key);
-          }
-          await syncFolder(dirname(path));
-          return true;
-        });
+        const tmp = await writeTmpFile(body);
+        try {
+          // Unlike rename, link refuses an existing name: of any number of concurrent creators exactly one wins.
+          await inFolder(dirname(path), () => link(tmp, path));
+        } catch (error) {
+          if (getErrorCode(error) === 'EEXIST') return false;
+          throw toLinkError(error, location, key);
+        } finally {
+          await removeFile(tmp);
+        }
+        await syncFolder(dirname(path));
+        return true;
       }),
     get: (key, take) =>
       guard(`read ${key}`, async () => {
@@ -114,12 +117,12 @@ export function createFolderStaging(root: string): Staging {
     assertWritable: () =>
       guard('write there', async () => {
         try {
-          await withTmpFile(Buffer.alloc(0), async () => {});
+          await removeFile(await writeTmpFile(Buffer.alloc(0)));
         } catch (error) {
           if (FORBIDDEN.has(getErrorCode(error) ?? '')) throw error;
         }
       }),
-    remove: (key) => guard(`remove ${key}`, () => rm(toPath(key), { force: true })),
+    remove: (key) => guard(`remove ${key}`, () => removeFile(toPath(key))),
   };
 }
 
@@ -147,6 +150,26 @@ async function* listFolder(
     }
     const bytes = await guard(`list ${name}`, () => loadSize(join(root, name)));
     if (bytes !== undefined) yield { key: name, bytes };
+  }
+}
+
+/** Does `work` in a folder, which is made first where there is none: asking for it each time costs as much as the work. */
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await makeFolder(folder);
+    return work();
+  }
+}
+
+/** Does nothing when there is no such file. */
+async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
   }
 }
 
@@ -227,7 +250,7 @@ async function sweep(folder: string): Promise<void> {
   for (const entry of await readFolder(folder)) {
     const path = join(folder, entry.name);
     const info = await stat(path).catch(() => undefined);
-    if (info && Date.now() - info.mtimeMs > STALE_TMP_MS) await rm(path, { force: true });
+    if (info && Date.now() - info.mtimeMs > STALE_TMP_MS) await removeFile(path);
   }
 }
 

@@ -81,7 +81,7 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     id: 'G1',
     what: 'create replaces an existing object',
     file: 'src/state/staging/folder.ts',
-    edits: [['await link(tmp, path);', 'await rename(tmp, path);']],
+    edits: [['() => link(tmp, path));', '() => rename(tmp, path));']],
     tests: ['test/state/staging'],
   },
   {
@@ -97,11 +97,11 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     file: 'src/state/staging/folder.ts',
     edits: [
       [
-        `          await rename(tmp, path);
-`,
-        `          await rm(path, { force: true });
-          await link(tmp, path);
-`,
+        '() => rename(tmp, path));',
+        `async () => {
+            await removeFile(path);
+            await link(tmp, path);
+          });`,
       ],
     ],
     tests: ['test/state/staging'],
