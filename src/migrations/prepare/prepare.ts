@@ -12,6 +12,7 @@ import { decideStored } from '../life-store.ts';
 import { findPinDifference, pinMapping } from '../manifest/places.ts';
 import type { ManifestAt } from '../manifest/stored-manifest.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
+import { assertNotKnownElsewhere } from '../persons/project/known-elsewhere.ts';
 import {
   assertFirstName,
   assertOneProject,
@@ -65,7 +66,10 @@ export async function prepareMigration(
   const destination = toLedgerDestination(manifest);
   const ledger = findLedger(manifest, runtime);
   await assertOneProject(staging, name, destination, ledger);
-  if (!known) await assertFirstName(staging, name, destination, ledger);
+  if (!known) {
+    await assertFirstName(staging, name, destination, ledger);
+    await assertNotKnownElsewhere(staging, name, destination, ledger);
+  }
   await assertSameDevices(runtime, manifest);
 
   const onLeftOut = (sentence: string) => runtime.log.warn(sentence);

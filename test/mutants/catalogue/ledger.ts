@@ -568,4 +568,11 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [['JSON.stringify(note().versions) !== noted', 'noted === null']],
     tests: ['test/migrations/persons/values-taken-in.test.ts'],
   },
+  {
+    id: 'ELSEWHERE-1',
+    what: 'a project that merges nothing any more because its name was given for the first time, or left out',
+    file: 'src/migrations/persons/project/known-elsewhere.ts',
+    edits: [['if (first === undefined || (await', 'if (first !== undefined || (await']],
+    tests: ['test/migrations/persons/known-elsewhere.test.ts'],
+  },
 ];

@@ -3,6 +3,7 @@ import { listMigrations } from '../../../state/migrations.ts';
 import { emptyForRelease } from '../../persons/empty-for-release.ts';
 import { assertKnownListed } from '../../persons/facts-of.ts';
 import { loadPersons } from '../../persons/load-persons.ts';
+import { assertNotKnownElsewhere } from '../../persons/project/known-elsewhere.ts';
 import { assertOneProject } from '../../persons/project/ledger-destination.ts';
 import { listReleasing, listSentElsewhere } from '../../persons/project/sent-elsewhere.ts';
 import { rebuildWhereLost } from '../../persons/rebuild-ledger.ts';
@@ -35,6 +36,7 @@ export async function prepareLedger(
     onMigration: (name) => run.log.info({ migration: record.name }, `taking ${name} into account`),
   });
   if (others === 'facts_are_gone' && !ledger.isForgotten) {
+    await assertNotKnownElsewhere(staging, record.name, persons.destination, ledger);
     run.log.warn(
       { migration: record.name },
       'identity facts of an earlier migration to this destination were removed; from now on nothing is merged there',

@@ -1,0 +1,93 @@
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
+import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
+
+/** A project that was sent to by one of its names and keys alone until its migrations were removed, and then by another. */
+
+let bench: PersonsBench;
+beforeEach(async () => {
+  bench = await createPersonsBench();
+  onTestFinished(() => bench.close());
+});
+
+const at = (project?: string, apiKey = '${KEY}') => ({
+  destination: { url: bench.destination.url, apiKey, ...(project === undefined ? {} : { project }) },
+});
+const remove = (name: string, { forget = false } = {}) =>
+  removeMigration(bench.runtime, name, {
+    forget,
+    resolveLedger: (manifest) => resolveLedger(manifest, { env: bench.env, bundled: undefined }),
+  });
+
+const KIOSK_OF_ROSA = [{ user: 'rosa', device: 'kiosk' }];
+const LATER = [
+  { user: 'tom', device: 'kiosk' },
+  { user: 'una', device: 'phone' },
+];
+
+for (const { first, second, advice } of [
+  { first: undefined, second: 'shop', advice: 'leave "project" out under destination' },
+  { first: 'shop', second: undefined, advice: 'write "project: shop" under destination' },
+])
+  it(`what is known ${first ? 'by name' : 'by key'} alone refuses a migration ${second ? 'by name' : 'by key'}`, async () => {
+    await bench.run('removed', KIOSK_OF_ROSA, at(first));
+    await remove('removed');
+    bench.takeSent();
+    const before = bench.destination.events().size;
+    await expect(bench.run('later', LATER, at(second))).rejects.toThrow(advice);
+    expect(bench.destination.events().size).toBe(before);
+
+    const { people } = await bench.run('later', LATER, at(first));
+    expect(people.setAside).toEqual({ contradicted_merge: 1 });
+    expect(bench.takeSent().merges).toEqual(['phone → una']);
+  });
+
+it('what is known by name is found by a migration that had begun by key', async () => {
+  const stop = new AbortController();
+  const loaded = await bench.write('begun', LATER, at());
+  await startMigration(bench.runtime, loaded, {
+    ...runOptions,
+    signal: stop.signal,
+    onStatus: ({ phase }) => {
+      if (phase === 'people') stop.abort(new Error('stopped here'));
+    },
+  });
+  await bench.run('removed', KIOSK_OF_ROSA, at('shop'));
+  await remove('removed');
+  bench.takeSent();
+  await expect(resumeMigration(bench.runtime, 'begun', runOptions)).rejects.toThrow('"project: shop"');
+  const named = await bench.write('begun', LATER, at('shop'));
+  expect(getReport(await startMigration(bench.runtime, named, runOptions)).people.setAside).toEqual({
+    shared_device: 1,
+  });
+  expect(bench.takeSent().merges).toEqual(['phone → una']);
+});
+
+it('what is given up is merged nowhere, by name and by key', async () => {
+  await bench.run('removed', KIOSK_OF_ROSA, at('shop'));
+  await remove('removed');
+  await expect(bench.run('later', LATER, at())).rejects.toThrow('"backhaul rm removed --forget"');
+  await remove('removed', { forget: true });
+  bench.takeSent();
+  for (const project of ['shop', undefined])
+    expect((await bench.run(`later-${project}`, LATER, at(project))).people.setAside).toEqual({
+      ledger_forgotten: 2,
+    });
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
+for (const first of [undefined, 'shop'])
+  it(`a variable that holds the key of another project leads away from what ${first ? 'a name' : 'its key'} knows`, async () => {
+    await bench.run('removed', KIOSK_OF_ROSA, at(first));
+    await remove('removed');
+    bench.takeSent();
+    Object.assign(bench.env, { KEY: bench.env['NEXT_KEY'] });
+    await expect(bench.run('later', LATER, at())).rejects.toThrow(
+      'in a variable of another name than ${KEY}',
+    );
+    const { people } = await bench.run('later', LATER, at(undefined, '${NEXT_KEY}'));
+    expect(people.setAside).toEqual({});
+    expect(bench.takeSent().merges).toEqual(['kiosk → tom', 'phone → una']);
+  });
