@@ -122,7 +122,8 @@ export async function enterFacts(
   };
 
   let isKnown = false;
-  for (const id of await listLedgersOfProject(staging, name)) {
+  const ids = await listLedgersOfProject(staging, name);
+  for (const id of ids) {
     const known = await loadKnownFacts(staging, id, name);
     const knowsAll = known?.facts === print.facts;
     if (knowsAll) await assertWhole(staging, { id }, name);
@@ -136,7 +137,24 @@ export async function enterFacts(
     isKnown = true;
   }
   const keepsLinks = await hasLinks(staging, name);
-  if (!isKnown || keepsLinks) await enterAt(resolve('project'), { takesIn: !isKnown }, keepsLinks);
+  // The name or key that it was given last has no ledger where it never sent persons; others will use that name.
+  const last = (await loadLastLedger(staging, name))?.ledger;
+  const isNew = last !== undefined && !ids.has(last);
+  if (!isKnown || keepsLinks) await enterAt(resolve('project'), { takesIn: !isKnown || isNew }, keepsLinks);
+  else if (isNew) {
+    const access = findOwn(resolveLedger);
+    if (access?.id === last) await enterAt(access, { takesIn: true });
+  }
+}
+
+/** Undefined where this process does not know the key. */
+function findOwn(resolveLedger: ResolveOwnLedger): LedgerAccess | undefined {
+  try {
+    return resolveLedger('project');
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
 }
 
 /** Of what it sent at other ledgers since this one noted it: the turns that say so are removed with a migration. */

@@ -575,4 +575,11 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [['if (first === undefined || (await', 'if (first !== undefined || (await']],
     tests: ['test/migrations/persons/known-elsewhere.test.ts'],
   },
+  {
+    id: 'ELSEWHERE-2',
+    what: 'the name that a project was given last knows nothing of what was removed before any persons were sent',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [['last !== undefined && !ids.has(last)', 'last === undefined']],
+    tests: ['test/migrations/persons/removed-unsent.test.ts'],
+  },
 ];
