@@ -4,10 +4,9 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Queue } from 'bullmq';
 import { type Context, Hono } from 'hono';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from '../src/lib/logger.ts';
-import { REDIS_ANSWERS_WITHIN_MS } from '../src/lib/redis/connect-redis.ts';
-import { hideEvictionPolicy } from '../src/lib/redis/eviction-policy.ts';
+import { connectToAsk } from '../src/lib/redis/connect-redis.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
 import { DASHBOARD_THEME } from './dashboard-theme.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
@@ -36,13 +35,7 @@ export interface Dashboard {
  * so there are two boards at one address.
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
-  const connection = hideEvictionPolicy(
-    new Redis(options.redisUrl, {
-      maxRetriesPerRequest: 2,
-      enableOfflineQueue: true,
-      socketTimeout: REDIS_ANSWERS_WITHIN_MS,
-    }),
-  );
+  const connection = connectToAsk(options.redisUrl);
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
   logConnectionErrors([connection, ...queues], connection, options.log);

@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { nextOccurrence } from '../src/lib/cron.ts';
 import { getMessage, UnavailableError } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
-import { REDIS_ANSWERS_WITHIN_MS } from '../src/lib/redis/connect-redis.ts';
-import { hideEvictionPolicy } from '../src/lib/redis/eviction-policy.ts';
+import { connectToAsk } from '../src/lib/redis/connect-redis.ts';
 import { DELETION_JOB, type Payload, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { findHold, logHolds } from './find-hold.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
@@ -77,9 +75,7 @@ export function startDeletionJobs({
   log,
   holdsEveryMs,
 }: DeletionJobsOptions): DeletionJobs {
-  const connection = hideEvictionPolicy(
-    new Redis(redisUrl, { maxRetriesPerRequest: 2, socketTimeout: REDIS_ANSWERS_WITHIN_MS }),
-  );
+  const connection = connectToAsk(redisUrl);
   const queue = new Queue(DELETION_JOB, {
     connection,
     prefix: QUEUE_PREFIX,

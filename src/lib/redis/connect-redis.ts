@@ -9,7 +9,7 @@ const OUTAGE_RETRY_MS = 1_000;
  * it would be waited for until the kernel gives up, or for ever behind a proxy that took what was sent. Longer than any
  * command waits at the server: BullMQ blocks for up to 10 s.
  */
-export const REDIS_ANSWERS_WITHIN_MS = 30_000;
+const REDIS_ANSWERS_WITHIN_MS = 30_000;
 /** After a connection was lost: 50 ms, 100 ms … 2 s. */
 const getReconnectMs = (attempt: number) => Math.min(2_000, 50 * attempt);
 
@@ -38,6 +38,13 @@ export function connectRedis(url: string, answerWithinMs = REDIS_ANSWERS_WITHIN_
   redis.on('connect', () => redis.stream.setMaxListeners(0));
   return adapt(hideEvictionPolicy(redis));
 }
+
+/**
+ * A connection whose commands fail soon while Redis is away: for whoever answers a request meanwhile, or tries again
+ * later.
+ */
+export const connectToAsk = (url: string): Redis =>
+  hideEvictionPolicy(new Redis(url, { maxRetriesPerRequest: 2, socketTimeout: REDIS_ANSWERS_WITHIN_MS }));
 
 /**
  * ioredis prints an error that nobody listens for, with its stack, past the log: such as of a connection of BullMQ that
