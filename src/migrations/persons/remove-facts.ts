@@ -18,7 +18,12 @@ import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { hasLinks, keepLinks } from './keep-links.ts';
 import { loadPersons } from './load-persons.ts';
-import { findAccess, listLedgersOfProject, type ResolveOwnLedger } from './project/find-access.ts';
+import {
+  findAccess,
+  listLedgersOfProject,
+  listLedgersToBe,
+  type ResolveOwnLedger,
+} from './project/find-access.ts';
 import { loadDestination } from './project/ledger-destination.ts';
 import { listReleasing, listSentElsewhere, toElsewhereMark } from './project/sent-elsewhere.ts';
 import { findLost } from './rebuild-ledger.ts';
@@ -103,6 +108,7 @@ export async function enterFacts(
     );
   }
   const print = await fingerprintFacts(staging, record);
+  const last = await loadLastLedger(staging, name);
   const resolve: ResolveOwnLedger = (by) => orForget(name, () => resolveLedger(by));
   const enterAt = async (
     access: LedgerAccess,
@@ -122,8 +128,7 @@ export async function enterFacts(
   };
 
   let isKnown = false;
-  const ids = await listLedgersOfProject(staging, name);
-  for (const id of ids) {
+  for (const id of await listLedgersOfProject(staging, name)) {
     const known = await loadKnownFacts(staging, id, name);
     const knowsAll = known?.facts === print.facts;
     if (knowsAll) await assertWhole(staging, { id }, name);
@@ -136,21 +141,20 @@ export async function enterFacts(
     }
     isKnown = true;
   }
-  const keepsLinks = await hasLinks(staging, name);
-  // The name or key that it was given last has no ledger where it never sent persons; others will use that name.
-  const last = (await loadLastLedger(staging, name))?.ledger;
-  const isNew = last !== undefined && !ids.has(last);
-  if (!isKnown || keepsLinks) await enterAt(resolve('project'), { takesIn: !isKnown || isNew }, keepsLinks);
-  else if (isNew) {
-    const access = findOwn(resolveLedger);
-    if (access?.id === last) await enterAt(access, { takesIn: true });
+  for (const [id, sharedDevices] of await listLedgersToBe(staging, name)) {
+    const access = await findAccess(staging, id, (by) => orUnknown(() => resolveLedger(by)));
+    if (!access) continue;
+    await enterAt({ ...access, sharedDevices }, { takesIn: true });
+    isKnown ||= id === last?.ledger;
   }
+  const keepsLinks = await hasLinks(staging, name);
+  if (!isKnown || keepsLinks) await enterAt(resolve('project'), { takesIn: !isKnown }, keepsLinks);
 }
 
 /** Undefined where this process does not know the key. */
-function findOwn(resolveLedger: ResolveOwnLedger): LedgerAccess | undefined {
+function orUnknown(resolveLedger: () => LedgerAccess): LedgerAccess | undefined {
   try {
-    return resolveLedger('project');
+    return resolveLedger();
   } catch (error) {
     if (error instanceof ConfigError) return undefined;
     throw error;

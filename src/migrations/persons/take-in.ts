@@ -275,4 +275,4 @@ export async function findSent(
 const readPeople = (manifest: unknown) =>
   (manifest as { readonly people?: Partial<Manifest['people']> } | undefined)?.people;
 const isOverwriting = (manifest: unknown) => readPeople(manifest)?.overwrite === true;
-const readSharedDevices = (manifest: unknown) => readPeople(manifest)?.sharedDevices ?? 'none';
+export const readSharedDevices = (manifest: unknown) => readPeople(manifest)?.sharedDevices ?? 'none';

@@ -15,10 +15,10 @@ beforeEach(async () => {
 const at = (project?: string, apiKey = '${KEY}') => ({
   destination: { url: bench.destination.url, apiKey, ...(project === undefined ? {} : { project }) },
 });
-const remove = (name: string, { forget = false } = {}) =>
+const remove = (name: string, { forget = false, env = bench.env } = {}) =>
   removeMigration(bench.runtime, name, {
     forget,
-    resolveLedger: (manifest) => resolveLedger(manifest, { env: bench.env, bundled: undefined }),
+    resolveLedger: (manifest) => resolveLedger(manifest, { env, bundled: undefined }),
   });
 
 const KIOSK_OF_ROSA = [{ user: 'rosa', device: 'kiosk' }];
@@ -44,25 +44,50 @@ for (const { first, second, advice } of [
     expect(bench.takeSent().merges).toEqual(['phone → una']);
   });
 
-it('what is known by name is found by a migration that had begun by key', async () => {
+/** Imports the events of a migration, and stops it before anything about persons is sent. */
+async function begin(manifest: object): Promise<void> {
   const stop = new AbortController();
-  const loaded = await bench.write('begun', LATER, at());
-  await startMigration(bench.runtime, loaded, {
+  await startMigration(bench.runtime, await bench.write('begun', LATER, manifest), {
     ...runOptions,
     signal: stop.signal,
     onStatus: ({ phase }) => {
       if (phase === 'people') stop.abort(new Error('stopped here'));
     },
   });
+}
+
+it('what is known by name is told to a migration that had begun by key', async () => {
+  await begin(at());
   await bench.run('removed', KIOSK_OF_ROSA, at('shop'));
   await remove('removed');
   bench.takeSent();
+  const { people } = getReport(await resumeMigration(bench.runtime, 'begun', runOptions));
+  expect(people.setAside).toEqual({ contradicted_merge: 1 });
+  expect(bench.takeSent().merges).toEqual(['phone → una']);
+});
+
+it('what was removed without the key is found by a migration that had begun by key', async () => {
+  await begin(at());
+  await bench.run('removed', KIOSK_OF_ROSA, at('shop'));
+  await remove('removed', { env: {} });
+  bench.takeSent();
   await expect(resumeMigration(bench.runtime, 'begun', runOptions)).rejects.toThrow('"project: shop"');
   const named = await bench.write('begun', LATER, at('shop'));
-  expect(getReport(await startMigration(bench.runtime, named, runOptions)).people.setAside).toEqual({
-    shared_device: 1,
-  });
+  const { people } = getReport(await startMigration(bench.runtime, named, runOptions));
+  expect(people.setAside).toEqual({ shared_device: 1 });
   expect(bench.takeSent().merges).toEqual(['phone → una']);
+});
+
+it('what is removed by a second key of a project is told to those that began by its name', async () => {
+  await begin(at('shop', '${NEXT_KEY}'));
+  await bench.run('removed', KIOSK_OF_ROSA, at(undefined, '${NEXT_KEY}'));
+  await remove('removed');
+  bench.takeSent();
+  const next = [{ user: 'ida', device: 'laptop' }];
+  const { people } = await bench.run('later', next, at('shop'));
+  expect(people.setAside).toEqual({});
+  getReport(await resumeMigration(bench.runtime, 'begun', runOptions));
+  expect(bench.takeSent().merges).toEqual(['laptop → ida', 'phone → una']);
 });
 
 it('what is given up is merged nowhere, by name and by key', async () => {

@@ -577,9 +577,9 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'ELSEWHERE-2',
-    what: 'the name that a project was given last knows nothing of what was removed before any persons were sent',
-    file: 'src/migrations/persons/remove-facts.ts',
-    edits: [['last !== undefined && !ids.has(last)', 'last === undefined']],
-    tests: ['test/migrations/persons/removed-unsent.test.ts'],
+    what: 'migrations that have begun under another name of their project know nothing of what is removed',
+    file: 'src/migrations/persons/project/find-access.ts',
+    edits: [['    found.set(ledger, readSharedDevices(epoch.manifest));\n', '']],
+    tests: ['test/migrations/persons/known-elsewhere.test.ts'],
   },
 ];
