@@ -44,7 +44,7 @@ export interface Release {
   readonly names: readonly string[];
   /** Migrations that were named, and say nothing of persons. */
   readonly without: readonly string[];
-  /** Of the latest of them. */
+  /** Of the latest of them; where some name the project, of these: what went to a named one goes nowhere else. */
   readonly loaded: ManifestAt;
   /** A migration that began to send the same and did not end. */
   readonly begun: string | undefined;
@@ -58,7 +58,10 @@ export async function findHeld(staging: Staging, selection: HeldSelection): Prom
   const { all, without } = await listHeld(staging, selection);
   const [first] = all;
   if (!first) return undefined;
-  const latest = all.reduce((a, b) => (a.record.createdAt <= b.record.createdAt ? b : a));
+  const named = all.filter(({ destination }) => destination.project !== undefined);
+  const latest = (named.length > 0 ? named : all).reduce((a, b) =>
+    a.record.createdAt <= b.record.createdAt ? b : a,
+  );
   for (const { record, loaded, destination } of all) {
     if (!isSameDestination(destination, latest.destination)) {
       throw new ConfigError(

@@ -83,6 +83,31 @@ it('what a release by name began to send of a migration that was held by key is 
   expect(bench.takeSent().properties.filter((one) => one.includes('"$set"'))).toEqual([]);
 });
 
+for (const [first, second] of [
+  [undefined, 'shop'],
+  ['shop', undefined],
+] as const)
+  it(`what is held ${first ? 'by name' : 'by key'} and then ${second ? 'by name' : 'by key'} is sent together`, async () => {
+    const held = { persons: 'hold' };
+    await bench.run('first', [{ user: 'rosa', device: 'kiosk' }], { ...at(first), ...held });
+    await bench.run(
+      'second',
+      [
+        { user: 'tom', device: 'kiosk' },
+        { user: 'una', device: 'phone' },
+      ],
+      {
+        ...at(second),
+        ...held,
+      },
+    );
+    const release = await findHeld(bench.runtime.staging, { kind: 'names', names: ['first', 'second'] });
+    if (!release) throw new Error('nothing is held');
+    const { people } = getReport(await sendHeldPersons(bench.runtime, release, runOptions));
+    expect(people.setAside).toEqual({ shared_device: 1 });
+    expect(bench.takeSent().merges).toEqual(['phone → una']);
+  });
+
 it('what was held in many turns by key is held no more once it is released in an early turn by name', async () => {
   const held = { persons: 'hold' };
   const byKey = await bench.write('by-key', [{ user: 'rosa', plan: 'new' }], { ...at(), ...held });
