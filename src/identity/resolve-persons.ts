@@ -1,4 +1,4 @@
-import { isHeardTime, joinTimes, toCountedTime } from '../contract/heard-time.ts';
+import { isHeardTime, toCountedTime } from '../contract/heard-time.ts';
 import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
 import { type StoredActivity, toGroupId } from '../state/facts/fact-line.ts';
@@ -8,6 +8,15 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
 import type { KnownId } from './known-id.ts';
 import { areAllNames, enterNames } from './merges/earlier-names.ts';
+import {
+  findUsers,
+  NO_NAMES,
+  NO_ONE,
+  NO_RENAMES,
+  NO_USERS,
+  type Renames,
+  type UsersFound,
+} from './merges/find-users.ts';
 import { enterId, type IdEntry, readSentEntry, UNKNOWN_ID } from './merges/id-entry.ts';
 import {
   assertNotLate,
@@ -18,8 +27,7 @@ import {
   type TurnAtLedger,
 } from './merges/merge-decision.ts';
 import { keepMergeTime } from './merges/merge-time.ts';
-import type { UserTimes } from './merges/user-times.ts';
-import { type DeviceAtLedger, orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
+import { orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
 import type { PersonProperties } from './person-properties.ts';
 import { type Unmerged, USERS_SHOWN } from './persons-tally.ts';
 import { toTimeMs } from './property-decision.ts';
@@ -158,23 +166,6 @@ export async function resolvePersons(
   }
 }
 
-/** Users of an id, each with the first time. */
-interface UsersFound extends Pick<DeviceAtLedger, 'paired' | 'said'> {
-  /** By pair or by verdict. */
-  readonly all: readonly UserSeen[];
-  /** Hashes of earlier names under which users were seen. */
-  readonly names: ReadonlySet<string>;
-}
-
-const NOBODY: ReadonlyMap<string, string> = new Map();
-const NO_NAMES: ReadonlySet<string> = new Set();
-const NO_ONE: readonly UserSeen[] = [];
-const NO_USERS: UsersFound = { all: NO_ONE, paired: NOBODY, said: NOBODY, names: NO_NAMES };
-
-/** Users that have another id by now, and that id; it has no other one itself. */
-export type Renames = ReadonlyMap<string, string>;
-const NO_RENAMES: Renames = new Map();
-
 export interface NamesAtHand {
   /** @default none */
   readonly renames?: Renames | undefined;
@@ -193,58 +184,6 @@ const toPlaced = (placed: ReadonlyMap<string, string | undefined>): Placed[] =>
 /** Only migrations that are still to send their persons speak of it: they merge it, or are contradicted by then. */
 const isWaiting = ({ waitingVerdicts, pairs, verdicts, isUser, properties, active }: KnownId): boolean =>
   waitingVerdicts !== undefined && !pairs && !verdicts && !isUser && !properties && !active;
-
-/**
- * The users that an id was seen with, each under the id that it has by now, and those that the vendor takes it for.
- * So nothing is merged into an earlier id of a user, which the destination would then refuse to merge.
- */
-function findUsers(
-  id: string,
-  { pairs, verdicts, waitingVerdicts, named }: KnownId,
-  renames: Renames,
-  hash: KeyedHash,
-): UsersFound {
-  if (!waitingVerdicts && renames.size === 0) {
-    if (!verdicts)
-      return { all: pairs?.list() ?? NO_ONE, paired: pairs ?? NOBODY, said: NOBODY, names: NO_NAMES };
-    const one = findOnly(pairs, verdicts);
-    if (one && !one.has(id))
-      return { all: one.list(), paired: pairs ?? NOBODY, said: verdicts, names: named ?? NO_NAMES };
-  }
-  const all = new Map<string, string>();
-  const add = (users: Map<string, string>, user: string, time: string) => {
-    const known = users.get(user);
-    if (user !== id) users.set(user, known === undefined ? time : joinTimes(known, time));
-  };
-  const paired = new Map<string, string>();
-  let names: ReadonlySet<string> = named ?? NO_NAMES;
-  for (const [user, time] of pairs?.list() ?? NO_ONE) {
-    const name = renames.get(user);
-    if (name !== undefined) names = new Set([...names, hash.id(user).toString('hex')]);
-    add(paired, name ?? user, time);
-  }
-  const said = new Map<string, string>();
-  for (const users of [verdicts, waitingVerdicts])
-    for (const [user, time] of users?.list() ?? NO_ONE) add(said, user, time);
-  for (const users of [paired, said]) for (const [user, time] of users) add(all, user, time);
-  return { all: [...all], paired, said, names };
-}
-
-/**
- * Of an id with one user, whom the vendor names and perhaps records as well: whichever list has the time of both. Most
- * devices are such.
- */
-function findOnly(seen: UserTimes | undefined, verdict: UserTimes): UserTimes | undefined {
-  if (verdict.size !== 1 || (seen && seen.size > 1)) return undefined;
-  const [one] = seen?.list() ?? NO_ONE;
-  if (!seen || !one) return verdict;
-  const [user, time] = one;
-  const said = verdict.get(user);
-  if (said === undefined) return undefined;
-  const joined = joinTimes(time, said);
-  if (joined === time) return seen;
-  return joined === said ? verdict : undefined;
-}
 
 interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
   /** Hash of the person that the facts of the id are of, in hexadecimal. */

@@ -9,8 +9,8 @@ import { mergesIndex, readMerges, saveMerges } from '../../state/facts/resolved-
 import { toMergesKey } from '../../state/keys/turn.ts';
 import { bucketVersions } from '../../state/ledger/versions.ts';
 import { type BucketRange, LOAD_LIMITS } from '../load-folds.ts';
+import type { Renames } from '../merges/find-users.ts';
 import { emptyPersonsTally, personsTally } from '../persons-tally.ts';
-import type { Renames } from '../resolve-persons.ts';
 import { acceptRenames } from './accept-renames.ts';
 import { type ConnectOptions, KEPT } from './context.ts';
 import { enterEarlierIds } from './earlier-ids.ts';

@@ -448,7 +448,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'PS-2',
     what: 'a device that the vendor knew earlier is merged with the time of a record',
-    file: 'src/identity/resolve-persons.ts',
+    file: 'src/identity/merges/find-users.ts',
     edits: [['if (joined === time) return seen;', 'return seen;']],
     tests: ['test/identity/resolve-persons.test.ts'],
   },
