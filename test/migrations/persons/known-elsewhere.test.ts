@@ -1,7 +1,9 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { assertNotKnownElsewhere } from '../../../src/migrations/persons/project/known-elsewhere.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { layout } from '../../../src/state/keys/migration.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
 
 /** A project that was sent to by one of its names and keys alone until its migrations were removed, and then by another. */
@@ -116,3 +118,15 @@ for (const first of [undefined, 'shop'])
     expect(people.setAside).toEqual({});
     expect(bench.takeSent().merges).toEqual(['kiosk → tom', 'phone → una']);
   });
+
+it('a bundled API with a new database is not refused: no manifest names its key', async () => {
+  const { staging } = bench.runtime;
+  await bench.run('removed', KIOSK_OF_ROSA, at());
+  await remove('removed');
+  const { record } = layout('removed');
+  const stored = JSON.parse(String(await staging.get(record))) as { opening: { manifest: object } };
+  Object.assign(stored.opening.manifest, { destination: undefined });
+  await staging.put(record, Buffer.from(JSON.stringify(stored)));
+  const bundled = { host: undefined, project: undefined, service: undefined, apiKey: undefined };
+  await assertNotKnownElsewhere(staging, 'later', bundled, { id: 'new', key: 'new' });
+});

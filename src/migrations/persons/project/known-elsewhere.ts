@@ -107,7 +107,9 @@ function advise(
     return isOwnKey
       ? `It is known by the key alone: leave "project" out under destination and run it again; ${orForget}`
       : undefined;
-  const orApart = `give its key in a variable of another name than ${apiKey ?? 'that'} if it is another one`;
+  // That of a bundled API is nobody's choice: a new one comes with a new database.
+  if (apiKey === undefined) return undefined;
+  const orApart = `give its key in a variable of another name than ${apiKey} if it is another one`;
   if (!named)
     return `It is known by another key, which the same variable held. If that key was of the same project, name the project under destination ("project: ", any text): then nothing is merged there, because nobody knows what was; ${orApart}`;
   const service = named.service ?? (named.host === host ? undefined : named.host);
