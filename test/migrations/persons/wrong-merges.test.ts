@@ -434,7 +434,7 @@ it('a key is of one project, whether or not a manifest names it, under any varia
   expect(bench.takeSent().merges).toEqual(['swing-0 → jan-0', 'swing-1 → jan-1', 'swing-2 → jan-2']);
 });
 
-it('what is known under a key alone forbids merges under a name, also when its facts were removed', async () => {
+it('what is known under a key alone refuses a migration under a name, once its facts were removed', async () => {
   const own = await createPersonsBench();
   onTestFinished(() => own.close());
   const { url } = own.destination;
@@ -442,11 +442,12 @@ it('what is known under a key alone forbids merges under a name, also when its f
   await removeMigration(own.runtime, 'gone-1', { resolveLedger: () => expect.unreachable() });
   own.takeSent();
   const named = { destination: { url, apiKey: '${KEY}', project: 'gone' } };
-  await own.run('gone-2', [{ user: 'mila', device: 'slide' }], named);
+  const seen = [{ user: 'mila', device: 'slide' }];
+  await expect(own.run('gone-2', seen, named)).rejects.toThrow('known by the key alone');
   expect(own.takeSent().merges).toEqual([]);
 });
 
-it('a name that was removed forbids merges under its key alone, whatever the variable is called', async () => {
+it('a name that was removed refuses a migration under its key alone, whatever the variable is called', async () => {
   const own = await createPersonsBench();
   onTestFinished(() => own.close());
   const { url } = own.destination;
@@ -455,7 +456,14 @@ it('a name that was removed forbids merges under its key alone, whatever the var
   await removeMigration(own.runtime, 'left-1', { resolveLedger: () => expect.unreachable() });
   own.takeSent();
   const elsewhere = { destination: { url: url.replace('127.0.0.1', 'localhost'), apiKey: '${KEY_2}' } };
-  await own.run('left-2', [{ user: 'otto', device: 'seesaw' }], elsewhere);
+  const seen = [{ user: 'otto', device: 'seesaw' }];
+  const { host } = new URL(url);
+  await expect(own.run('left-2', seen, elsewhere)).rejects.toThrow(
+    `write "project: left" and "service: ${host}" under destination`,
+  );
+  const told = { destination: { ...elsewhere.destination, project: 'left', service: host } };
+  const { people } = await own.run('left-2', seen, told);
+  expect(people.setAside).toEqual({ contradicted_merge: 1 });
   expect(own.takeSent().merges).toEqual([]);
 });
 
