@@ -15,6 +15,7 @@ const real = {
   link: fsPromises.link,
   mkdir: fsPromises.mkdir,
   open: fsPromises.open,
+  unlink: fsPromises.unlink,
 };
 
 /** Whoever has imported them by name has these from now on: files of tests share their modules. */
@@ -64,6 +65,21 @@ it.each(['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK'])(
     await expect(creating).rejects.toThrow('has no hard links');
   },
 );
+
+it('never lacks a body while that is replaced', async () => {
+  const staging = createFolderStaging(folder);
+  await staging.put('a/b', Buffer.from('old'));
+  const removed: string[] = [];
+  replace({
+    unlink(path) {
+      removed.push(String(path));
+      return real.unlink(path);
+    },
+  });
+  await staging.put('a/b', Buffer.from('new'));
+  expect(removed).toEqual([]);
+  expect(String(await staging.get('a/b'))).toBe('new');
+});
 
 it('that cannot write a folder to its disk is used all the same, and one whose disk fails is not', async () => {
   failSyncsOfFolders('EINVAL');
