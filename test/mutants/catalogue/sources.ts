@@ -530,7 +530,14 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'UTA',
     what: 'an object that is spread counts as left out with what is around it',
     file: 'src/sources/declared/values/undeclared-text.ts',
-    edits: [['spreads.includes(path) || ', '']],
+    edits: [["    if (spreads.includes(path)) return 'spread';\n", '']],
+    tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
+  {
+    id: 'UTB',
+    what: 'text of an object that is spread from what is left out is not looked into where the manifest has it read',
+    file: 'src/sources/declared/values/undeclared-text.ts',
+    edits: [['search.readInside.has(at)', 'false']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {

@@ -25,12 +25,16 @@ export function createFindMissed(
   const hashes = listNested(hashed, spreads, mapping);
   const excludes = listNested(exclude, spreads, mapping);
   if (excludes.length + hashes.length === 0) return undefined;
+  const readInside = new Set([
+    ...spreads.filter((spread) => isTextDeclared(spread, mapping)),
+    ...(unnest ? [unnest.column] : []),
+  ]);
   const ofFields = spreads.flatMap((spread) => exclude.map((path) => `${spread}.${path}`));
   const decideFate = createDecideFate(new Set([...exclude, ...ofFields]), spreads);
   const create =
     (paths: readonly NestedPath[], readLater: ReadonlySet<string>, looks: Search['looks']): FindMissed =>
     (record) => {
-      const found = findText(record, paths, { readLater, decideFate, looks });
+      const found = findText(record, paths, { readLater, decideFate, looks, readInside });
       if (!found) return undefined;
       const spread = spreads.find((name) => found.path.startsWith(`${name}.`));
       return { ...found, typedAs: spread ? found.path.slice(spread.length + 1) : found.path };
@@ -76,16 +80,21 @@ const openIfText = (value: unknown): unknown => (typeof value === 'string' ? ope
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What becomes of a field: an object that is spread is sent, whatever it is in. */
-type Fate = 'kept' | 'left_out' | 'around_spread';
+/**
+ * What becomes of a field. Of something that is left out the fields of an object that is spread are sent, and no text or
+ * list in the place of one of these objects.
+ */
+type Fate = 'kept' | 'left_out' | 'around_spread' | 'spread';
 
-/** `isWithin`: the field is in something that is left out. */
-type DecideFate = (path: string, isWithin: boolean) => Fate;
+/** `parent`: what becomes of the field that it is in. */
+type DecideFate = (path: string, parent: Fate) => Fate;
 
 const createDecideFate =
   (excluded: ReadonlySet<string>, spreads: readonly string[]): DecideFate =>
-  (path, isWithin) => {
-    if (spreads.includes(path) || !(isWithin || excluded.has(path))) return 'kept';
+  (path, parent) => {
+    const isWithin = parent === 'left_out' || parent === 'around_spread';
+    if (!isWithin && !excluded.has(path)) return 'kept';
+    if (spreads.includes(path)) return 'spread';
     return spreads.some((spread) => spread.startsWith(`${path}.`)) ? 'around_spread' : 'left_out';
   };
 
@@ -93,6 +102,8 @@ interface Search {
   /** Columns whose text is read afterwards. */
   readonly readLater: ReadonlySet<string>;
   readonly decideFate: DecideFate;
+  /** What is sent of something that is left out also where it is text, or a list whose items take its place. */
+  readonly readInside: ReadonlySet<string>;
   /** In nothing that is left out, in no column that is, or in all there is. */
   readonly looks: 'where_sent' | 'in_columns' | 'everywhere';
 }
@@ -107,13 +118,13 @@ function findText(
     for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
       const column = path.slice(0, dot);
       if (!Object.hasOwn(record, column)) continue;
-      const fate = search.decideFate(column, false);
+      const fate = search.decideFate(column, 'kept');
       if (fate === 'left_out' && search.looks !== 'everywhere') continue;
       const value = search.readLater.has(column) ? openIfText(record[column]) : record[column];
       const text = findTextIn(
         value,
         path.slice(dot + 1),
-        { at: column, isWithin: fate !== 'kept', readAt },
+        { at: column, fate, readAt, looks: toLooks(fate, search.looks) },
         search,
       );
       if (text !== undefined) return { column, path: text };
@@ -124,16 +135,25 @@ function findText(
 /** What text of an object or list begins with, and such text that was written as text again. */
 const MAY_BE_JSON = /^\s*["[{]/;
 
-/** Where a value is, and whether it is within something that is left out. */
+/** Where a value is, and what becomes of it. */
 interface Place {
   readonly at: string;
-  readonly isWithin: boolean;
+  readonly fate: Fate;
   readonly readAt: string | undefined;
+  readonly looks: Search['looks'];
 }
 
+/** In a column that is left out, ids are made of whatever it holds. */
+const toLooks = (fate: Fate, looks: Search['looks']): Search['looks'] =>
+  fate !== 'kept' && looks === 'in_columns' ? 'where_sent' : looks;
+
 function findTextIn(exported: unknown, path: string, place: Place, search: Search): string | undefined {
-  const { at, isWithin, readAt } = place;
-  const value = at === readAt ? openIfText(exported) : exported;
+  const { at, fate, readAt, looks } = place;
+  const isReadInside = search.readInside.has(at);
+  const isText = at === readAt || (fate === 'spread' && isReadInside);
+  const value = isText ? openIfText(exported) : exported;
+  const isSent = fate === 'kept' || isReadInside || asFields(value) !== undefined;
+  if (!isSent && looks === 'where_sent') return undefined;
   if (typeof value === 'string')
     return MAY_BE_JSON.test(value) && leadsTo(openJsonText(value), path) ? at : undefined;
   if (Array.isArray(value)) {
@@ -149,12 +169,12 @@ function findTextIn(exported: unknown, path: string, place: Place, search: Searc
     const name = path.slice(0, dot);
     if (!Object.hasOwn(fields, name)) continue;
     const inner = `${at}.${name}`;
-    const fate = search.decideFate(inner, isWithin);
-    if (fate === 'left_out' && search.looks === 'where_sent') continue;
+    const innerFate = search.decideFate(inner, fate);
+    if (innerFate === 'left_out' && looks === 'where_sent') continue;
     const found = findTextIn(
       fields[name],
       path.slice(dot + 1),
-      { at: inner, isWithin: fate !== 'kept', readAt },
+      { at: inner, fate: innerFate, readAt, looks },
       search,
     );
     if (found !== undefined) return found;

@@ -38,6 +38,7 @@ it(`keeps back what is hashed or excluded, in ${CASES} random records (seed ${TE
     const spreadColumns = isSo(0.5) ? [pick(above)] : [];
     const fields = spreadColumns.flatMap((spread) => path.slice(spread.length + 1));
     const rule = pick([path, ...fields]);
+    const outer = isSo(0.3) ? above.filter((one) => !spreadColumns.includes(one)).slice(0, 1) : [];
     const typed = [...above, ...fields.map((field) => field.slice(0, Math.max(1, field.lastIndexOf('.'))))];
     const mapping = {
       event: { constant: 'E' },
@@ -48,7 +49,8 @@ it(`keeps back what is hashed or excluded, in ${CASES} random records (seed ${TE
       types: Object.fromEntries(some(typed.filter((one) => one !== rule)).map((one) => [one, 'json'])),
       ...(isSo(0.2) ? { unnest: { column: pick(above) } } : {}),
       ...(isSo(0.3) ? { person: { set: { columns: [top] } } } : {}),
-      ...(isSo(0.5) ? { hash: { columns: [rule], key: '${KEY}' } } : { exclude: [rule] }),
+      exclude: outer,
+      ...(isSo(0.5) ? { hash: { columns: [rule], key: '${KEY}' } } : { exclude: [rule, ...outer] }),
     };
     const record = { u: 'ann', t: '2023-05-01T00:00:00Z', [top]: wrap(rest) };
     const outcome = createMapper('jsonl', { mapping }, { hashKey: KEY, version: pick([3, 4, 5]) })(record);

@@ -68,6 +68,35 @@ it('a column that is left out as a whole may be text', () => {
   expect(map({ exclude: ['user', 'user.email'] }, { user: TEXT }).kind).toBe('mapped');
 });
 
+describe.each([
+  ['hash', hash('user.x.email')],
+  ['exclude', { exclude: ['user', 'user.x.email'] }],
+])('a column that is left out but for what is spread from it, beside %s', (_, rule) => {
+  const mapping = { exclude: ['user'], spreadColumns: ['user.x'], ...rule };
+
+  it.each([
+    ['text', `{"x":${TEXT}}`],
+    ['a list', [{ x: { email: TEXT } }]],
+  ])('may be %s, of which nothing is sent', (_form, user) => {
+    const outcome = map(mapping, { user });
+    expect(outcome.kind).toBe('mapped');
+    expect(stringifyJson(outcome)).not.toContain(SECRET);
+  });
+
+  it.each(['jsonColumns', 'types'])(
+    'is a reject where %s has that text read, and a field is text again',
+    (key) => {
+      const read = key === 'types' ? { types: { 'user.x': 'json' } } : { jsonColumns: ['user.x'] };
+      const inner = stringifyJson(rule).replace('user.x.email', 'user.x.more.email');
+      const outcome = map(
+        { ...mapping, ...JSON.parse(inner), ...read },
+        { user: { x: JSON.stringify({ more: TEXT }) } },
+      );
+      expect(outcome).toMatchObject({ kind: 'rejected', reason: 'bad_field' });
+    },
+  );
+});
+
 it.each([
   ['mail', 'props.mail.x'],
   ['mail', 'mail.x'],
