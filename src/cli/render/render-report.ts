@@ -55,6 +55,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
     ),
     ...repeatsLines(report).map((line) => style('yellow', line)),
     ...table('Skipped, repeated and rejected', ['reason', 'records'], byCount(report.byReason)),
+    ...rejectedFileLines(report, width).map((line) => style('yellow', line)),
     ...table(
       'Persons',
       ['', 'ids'],
@@ -172,6 +173,23 @@ function repeatsLines({ repeats }: Report): string[] {
     return [`  Repeats across parts are not counted for ${parts}: version 0.1.0 imported them.`];
   }
   return counted ? [] : ['  Repeats across parts are counted once every event is in.'];
+}
+
+const FILES_SHOWN = 5;
+
+/** A file that is no export may be so few records that they are below every threshold. */
+function rejectedFileLines({ byFile, migration }: Report, width: number): string[] {
+  const files = byFile.filter(({ counts }) => counts.read > 0 && counts.rejected === counts.read);
+  if (files.length === 0) return [];
+  const count = files.length === 1 ? '1 file' : `${formatCount(files.length)} files`;
+  return [
+    `  Of ${count} every record was rejected, so that nothing in ${files.length === 1 ? 'it' : 'them'} was imported:`,
+    ...files
+      .slice(0, FILES_SHOWN)
+      .map(({ file, counts }) => `    ${shortened(`${file} (${formatCount(counts.rejected)})`, width - 4)}`),
+    ...andMore(files.length - FILES_SHOWN).map((line) => `  ${line}`),
+    `  See why: backhaul rejects show ${migration}`,
+  ];
 }
 
 function unfinishedLines({ unfinished }: Report, width: number): string[] {

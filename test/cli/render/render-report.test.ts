@@ -4,7 +4,7 @@ import { renderReport } from '../../../src/cli/render/render-report.ts';
 import { measureWidth } from '../../../src/cli/render/text-table.ts';
 import { buildReport } from '../../../src/migrations/report/build-report.ts';
 import { ReceiptTotals } from '../../../src/migrations/report/receipt-totals.ts';
-import { delivered, finishedInput, makeReceipt } from '../../migrations/report/sample-receipts.ts';
+import { delivered, finishedInput, makeReceipt, rejected } from '../../migrations/report/sample-receipts.ts';
 
 test('reads like this', () => {
   expect(renderReport(buildReport(finishedInput()))).toMatchInlineSnapshot(`
@@ -58,6 +58,24 @@ test('reads like this', () => {
       Order Completed      3          3        0          0         0
       (none)               2          0        1          0         1"
   `);
+});
+
+test('names files of which every record was rejected, however few of all records they are', () => {
+  const totals = new ReceiptTotals();
+  totals.add(makeReceipt('f0/00000', 'export.json', delivered('Opened', 900)));
+  expect(renderReport(buildReport({ ...finishedInput(), totals }))).not.toContain(
+    'every record was rejected',
+  );
+  for (let number = 1; number <= 7; number += 1)
+    totals.add(
+      makeReceipt(`f${number}/00000`, `image-${number}.png`, Array(number).fill(rejected('unreadable'))),
+    );
+  const text = renderReport(buildReport({ ...finishedInput(), totals }));
+  expect(text).toContain(`  Of 7 files every record was rejected, so that nothing in them was imported:
+    image-1.png (1)
+    image-2.png (2)`);
+  expect(text).toContain('… and 2 more');
+  expect(text).toContain('See why: backhaul rejects show shop');
 });
 
 const awkward = () => {
