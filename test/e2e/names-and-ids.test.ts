@@ -104,7 +104,7 @@ it(
     const first = await backhaul('run', 'one', { type: 'segment', from: 'one' });
     expect(first.code, first.stderr).toBe(0);
     expect(parseReport(first)).toMatchObject({
-      mapping: 'segment@3',
+      mapping: 'segment@4',
       counts: { read: 3, delivered: 2, duplicate: 1 },
     });
     const stored = [...destination.events().keys()];

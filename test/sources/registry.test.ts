@@ -223,8 +223,8 @@ describe('the registry', () => {
   it('pins each mapping by type and version', () => {
     expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
       'amplitude@4',
-      'segment@3',
-      'rudderstack@3',
+      'segment@4',
+      'rudderstack@4',
       'jsonl@5',
       'csv@5',
     ]);

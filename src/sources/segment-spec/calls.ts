@@ -7,7 +7,6 @@ import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { hearUnsaid } from '../mapping/hear-unsaid.ts';
 import { readText } from '../mapping/identity.ts';
-import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields } from '../mapping/table.ts';
 import type { MapsByVersion } from '../mapping/versioned-map.ts';
@@ -25,11 +24,18 @@ import {
   readPair,
   readSeen,
   readUser,
+  rejectBadTraits,
 } from './persons.ts';
-import { type CallDialect, type CallRules, createRules1, createRules2, createRules3 } from './rules.ts';
+import {
+  type CallDialect,
+  type CallRules,
+  createRules1,
+  createRules2,
+  createRules3,
+  createRules4,
+  type EventCall,
+} from './rules.ts';
 import { CONTEXT_3, NAMED, RULED_FIELDS } from './tables.ts';
-
-const OWN_NAMES = createRenames();
 
 const applyNamed = compileTable(NAMED);
 
@@ -44,6 +50,8 @@ export const createCallMaps = (dialect: CallDialect): MapsByVersion<CallOptions 
     createCallMap(dialect, options, createRules2(dialect, options, note), idFrom, note),
   3: (options, idFrom, note, findPlace) =>
     createCallMap(dialect, options, createRules3(dialect, options, note, findPlace), idFrom, note),
+  4: (options, idFrom, note, findPlace) =>
+    createCallMap(dialect, options, createRules4(dialect, options, note, findPlace), idFrom, note),
 });
 
 function createCallMap(
@@ -78,11 +86,17 @@ function createCallMap(
       case 'screen':
         return mapEvent(record, type, given, time);
       case 'identify':
-        return withSeen(mapIdentify(record, time, ids), record, time);
+        return (
+          (rules.rejectsBadTraits ? rejectBadTraits(record, ['context', 'context.traits']) : undefined) ??
+          withSeen(mapIdentify(record, time, ids), record, time)
+        );
       case 'alias':
         return mapAlias(record, time, ids, rules.saysNames);
       case 'group':
-        return mapGroup(record, time, ids, rules.readGroupOf);
+        return (
+          (rules.rejectsBadTraits ? rejectBadTraits(record, ['traits']) : undefined) ??
+          mapGroup(record, time, ids, rules.readGroupOf)
+        );
       default:
         if (type === 'merge' && dialect.source === 'rudderstack' && rules.saysNames)
           return mapMerge(record, time, ids);
@@ -99,12 +113,7 @@ function createCallMap(
       : outcome;
   }
 
-  function mapEvent(
-    record: Fields,
-    type: 'track' | 'page' | 'screen',
-    given: string,
-    time: string,
-  ): MapOutcome<MappedEvent> {
+  function mapEvent(record: Fields, type: EventCall, given: string, time: string): MapOutcome<MappedEvent> {
     const event =
       type === 'track' ? readEventName(record['event'], 'event') : type === 'page' ? '$pageview' : '$screen';
     if (isRejected(event)) return event;
@@ -121,11 +130,10 @@ function createCallMap(
     rules.applyContext(properties, record);
     if (type !== 'track') applyNamed(properties, record);
     // After the context: a `title` or `utm_source` of the customer's own stays theirs.
-    if (ownFields) copyProperties(properties, ownFields, type === 'page' ? rules.page.renames : OWN_NAMES);
-    if (type === 'page' && ownFields) rules.page.apply(properties, ownFields);
+    if (ownFields) rules.copyOwn(properties, ownFields, type);
     if (type === 'screen') {
       const name = rules.readScreenName(record, ownFields);
-      if (hasValue(name)) properties.set('$screen_name', name);
+      if (hasValue(name)) rules.set(properties, '$screen_name', name);
     }
     if (rules.host) setHost(properties, rules.host);
     const ofGroup = asFields(record['context'])?.['groupId'];
@@ -133,6 +141,7 @@ function createCallMap(
     if (groupId !== undefined) properties.set('$groups', { [groupType]: groupId });
     else if (readLongGroupKey(ofGroup, ids) !== undefined) onNote('long_group_key');
     rules.setSession(properties, record, time);
+    rules.keepUnread(properties, record, type, ids);
     rules.finish(properties, record);
 
     // The time that the call gives: a retry is corrected by its own arrival.

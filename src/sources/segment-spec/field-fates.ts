@@ -1,6 +1,7 @@
 import { asFields, type Fields, hasValue, listFields } from '../mapping/table.ts';
 import type { FieldFate, ListFieldFates } from '../source.ts';
 import { listContextFields } from './context-fields.ts';
+import { isReadBy } from './keep-all.ts';
 import type { CallOptions } from './options.ts';
 import { type CallDialect, listKnownContextOf } from './rules.ts';
 import { NAMED, PAGE_3, RULED_FIELDS } from './tables.ts';
@@ -43,7 +44,8 @@ export function createListFieldFates(dialect: CallDialect, options: CallOptions)
       } else if (name === 'traits' && fields) {
         const fate = TRAIT_CALLS.has(type) ? 'kept' : 'dropped';
         for (const field of listNames(fields)) found.push([`traits.${field}`, fate]);
-      } else if (read.has(name)) found.push([name, 'mapped']);
+      } else if (!isReadBy(name, type)) found.push([name, isEvent ? 'kept' : 'dropped']);
+      else if (read.has(name)) found.push([name, 'mapped']);
       else listDropped(found, name, value, 1);
     }
     return found;

@@ -52,6 +52,19 @@ export function mapAlias(record: Fields, time: string, ids: IdRules, saysNames: 
   return skipped('feeds_people', facts, readUser(record, ids));
 }
 
+/** What a call is made for cannot be read where it is in something that is no object. */
+export function rejectBadTraits(
+  record: Fields,
+  places: readonly ('traits' | 'context' | 'context.traits')[],
+) {
+  for (const place of places) {
+    const value = place === 'context.traits' ? asFields(record['context'])?.['traits'] : record[place];
+    if (hasValue(value) && !asFields(value))
+      return rejected('bad_field', `${place} is ${shown(value)}; an object was expected`);
+  }
+  return undefined;
+}
+
 const ANONYMOUS_ID = /^anonymous_?id$/i;
 
 /**

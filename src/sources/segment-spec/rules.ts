@@ -2,22 +2,15 @@ import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
 import { exactIds, type IdRules, trimmedIds } from '../mapping/distinct-id.ts';
 import { readText } from '../mapping/identity.ts';
-import { createRenames, type Renames } from '../mapping/properties.ts';
-import {
-  type ApplyTable,
-  asFields,
-  compileTable,
-  type Fields,
-  hasValue,
-  listFields,
-  type Table,
-} from '../mapping/table.ts';
+import { copyProperties, createRenames } from '../mapping/properties.ts';
+import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso, type ReadTime } from '../mapping/timestamp.ts';
 import { chooseDeviceType, createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import type { OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
 import { type CorrectTime, createCorrectTime, keepTime } from './call-time.ts';
 import { copyOtherContext, listKnownContext } from './context-fields.ts';
+import { copyAndKeep, keepOwnSession, keepUnread, setAndKeep } from './keep-all.ts';
 import type { CallOptions } from './options.ts';
 import {
   createReadOwnGroup,
@@ -57,7 +50,14 @@ export interface CallRules {
   readonly readContextFacts: ReadContextFacts;
   /** What comes from beside the event's own properties. */
   readonly applyContext: (properties: PropertyList, record: Fields) => void;
-  readonly page: PageRules;
+  /** Sets a property that may have been set before. */
+  readonly set: (properties: PropertyList, name: string, value: unknown) => void;
+  /** Copies what the customer calls the properties of the event. */
+  readonly copyOwn: (properties: PropertyList, own: Fields, type: EventCall) => void;
+  /** Keeps what nothing else reads. */
+  readonly keepUnread: (properties: PropertyList, record: Fields, type: EventCall, ids: IdRules) => void;
+  /** Whether traits that are no object make their call a reject; else they are passed over. */
+  readonly rejectsBadTraits: boolean;
   /** What a screen call calls its screen; `own` are its properties. */
   readonly readScreenName: (record: Fields, own: Fields | undefined) => unknown;
   /** Scheme and host of an address, where the web layer does not read it. */
@@ -67,10 +67,8 @@ export interface CallRules {
   readonly finish: (properties: PropertyList, record: Fields) => void;
 }
 
-interface PageRules {
-  readonly apply: ApplyTable;
-  readonly renames: Renames;
-}
+/** The calls that become events. */
+export type EventCall = 'track' | 'page' | 'screen';
 
 type Options = CallOptions & WithTimezone & WithGeoip;
 type CreateRules = (
@@ -80,13 +78,26 @@ type CreateRules = (
   findPlace?: FindPlace,
 ) => CallRules;
 
-const createPageRules = (table: Table): PageRules => ({
-  apply: compileTable(table),
-  renames: createRenames(listFields(table).map((name) => [name, null])),
-});
+/** Versions 1 to 3: what has a name of the customer's is replaced. */
+function createReplacing(
+  page: Table,
+): Pick<CallRules, 'set' | 'copyOwn' | 'keepUnread' | 'rejectsBadTraits'> {
+  const apply = compileTable(page);
+  const renames = createRenames();
+  const pageRenames = createRenames(listFields(page).map((name) => [name, null]));
+  return {
+    set: (properties, name, value) => properties.set(name, value),
+    copyOwn(properties, own, type) {
+      copyProperties(properties, own, type === 'page' ? pageRenames : renames);
+      if (type === 'page') apply(properties, own);
+    },
+    keepUnread: () => {},
+    rejectsBadTraits: false,
+  };
+}
 
-const PAGE_RULES = createPageRules(PAGE);
-const PAGE_RULES_3 = createPageRules(PAGE_3);
+const REPLACING = createReplacing(PAGE);
+const REPLACING_3 = createReplacing(PAGE_3);
 
 const readGivenScreenName = (record: Fields, own: Fields | undefined): unknown =>
   hasValue(record['name']) ? record['name'] : own?.['name'];
@@ -109,7 +120,7 @@ const createEarlyRules =
     hearsDropped: false,
     readContextFacts: readNoContextFacts,
     applyContext: compileTable({ ...CONTEXT, ...table }),
-    page: PAGE_RULES,
+    ...REPLACING,
     readScreenName: readGivenScreenName,
     host: /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i,
     setSession,
@@ -136,10 +147,27 @@ export const createRules3: CreateRules = ({ source, table }, options, onNote, fi
     hearsDropped: true,
     readContextFacts,
     applyContext: createApplyContext(table, options.contextFields !== 'drop'),
-    page: PAGE_RULES_3,
+    ...REPLACING_3,
     readScreenName: readAnyScreenName,
     setSession: createSetSession(source, readTime, onNote),
     finish: (properties, record) => enrich(properties, namesReferrer(record)),
+  };
+};
+
+/** Version 4: no value is lost to another one of its name, or to its type. */
+export const createRules4: CreateRules = (dialect, options, onNote, findPlace) => {
+  const rules = createRules3(dialect, options, onNote, findPlace);
+  return {
+    ...rules,
+    set: setAndKeep,
+    copyOwn: copyAndKeep,
+    keepUnread,
+    rejectsBadTraits: true,
+    setSession: keepOwnSession(rules.setSession),
+    finish(properties, record) {
+      if (options.dropIp) properties.delete('source_$ip');
+      rules.finish(properties, record);
+    },
   };
 };
 

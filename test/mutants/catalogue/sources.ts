@@ -541,6 +541,20 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {
+    id: 'CALL-1',
+    what: 'a value of a call is lost where a property of its name is sent',
+    file: 'src/sources/segment-spec/keep-all.ts',
+    edits: [['  for (const [name, value] of replaced) keepAside(properties, name, value);\n', '']],
+    tests: ['test/sources/segment-spec/keep-all.test.ts'],
+  },
+  {
+    id: 'CALL-2',
+    what: 'the address of a call is kept under another name although the manifest drops it',
+    file: 'src/sources/segment-spec/rules.ts',
+    edits: [["if (options.dropIp) properties.delete('source_$ip');", '']],
+    tests: ['test/sources/segment-spec/keep-all.test.ts'],
+  },
+  {
     id: 'NL1',
     what: 'a field that is renamed inside a list takes the place of the one that has its name',
     file: 'src/sources/declared/name-rules.ts',
