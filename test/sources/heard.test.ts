@@ -145,7 +145,7 @@ describe('a record that is left out without a time that can be read', () => {
     ['segment', options, { ...call, timestamp: 'soon' }, {}],
     ['segment', options, call, { version: 1 }],
     ['amplitude', options, { ...event, event_time: '' }, {}],
-    ['amplitude', {}, { ...event, event_type: 'session_start', event_time: '' }, {}],
+    ['amplitude', {}, { ...event, event_type: 'session_start', event_time: '' }, { version: 4 }],
     ['amplitude', options, event, { version: 1 }],
   ])('is no reject, and says who used the device: %s', (type, own, record, settings) => {
     const outcome = createMapper(type, own, settings)(record);

@@ -222,7 +222,7 @@ const toBlock = (type: string, options: object = {}) =>
 describe('the registry', () => {
   it('pins each mapping by type and version', () => {
     expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
-      'amplitude@4',
+      'amplitude@5',
       'segment@4',
       'rudderstack@4',
       'jsonl@5',

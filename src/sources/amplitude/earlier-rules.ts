@@ -27,6 +27,7 @@ const createEarlierRules =
     takesAmplitudeId: true,
     rejectsLongKeys: false,
     hearsDropped: false,
+    rejectsUntimedMarkers: false,
     userProperties: { toSetOnceName: toInitialName, isNone: isEmptyText, isWhole: false },
     describe(properties, record, own) {
       if (own) copyOwn(properties, own);

@@ -74,8 +74,14 @@ export function createAmplitudeMap(
       return skipped('feeds_groups', mapFacts(record, { time, ids, groupTypes }));
     }
     if (isRejected(distinctId)) return aside ? skipped(aside) : distinctId;
-    if (isRejected(time)) return aside ? skipped(aside) : time;
-    const subject = { time, ids, groupTypes, distinctId, userId, deviceId };
+    const whose = { ids, groupTypes, distinctId, userId, deviceId };
+    if (isRejected(time)) {
+      const isLost = rules.rejectsUntimedMarkers && aside === 'session_marker';
+      return aside && !(isLost && mapFacts(record, { ...whose, time: '' }).length > 0)
+        ? skipped(aside)
+        : time;
+    }
+    const subject = { ...whose, time };
     const facts = isDropped ? readPair(subject) : mapFacts(record, subject);
     const knownId = ids.marksUsers ? userId : undefined;
     const person = takesAmplitudeId ? undefined : readPerson(record, ids);

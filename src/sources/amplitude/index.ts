@@ -3,7 +3,7 @@ import { defineFileSource } from '../files/define-file-source.ts';
 import { createRules1, createRules2 } from './earlier-rules.ts';
 import { createAmplitudeMap } from './events.ts';
 import { amplitudeOptions } from './options.ts';
-import { createRules3, createRules4 } from './properties.ts';
+import { createRules3, createRules4, createRules5 } from './properties.ts';
 import { listAmplitudeFields } from './tables.ts';
 
 export const amplitude = defineFileSource({
@@ -16,6 +16,8 @@ export const amplitude = defineFileSource({
       createAmplitudeMap(options, createRules3(options, findPlace), idFrom, onNote),
     4: (options, idFrom, onNote, findPlace) =>
       createAmplitudeMap(options, createRules4(options, findPlace), idFrom, onNote),
+    5: (options, idFrom, onNote, findPlace) =>
+      createAmplitudeMap(options, createRules5(options, findPlace), idFrom, onNote),
   },
   listUnheeded: listUnheededPlaces,
   knownFields: listAmplitudeFields,

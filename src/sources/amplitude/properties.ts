@@ -42,6 +42,7 @@ export function createRules3(
     takesAmplitudeId: false,
     rejectsLongKeys: true,
     hearsDropped: true,
+    rejectsUntimedMarkers: false,
     userProperties: {
       toSetOnceName: (name) => INITIAL_NAMES.get(name),
       isNone: (value) => !hasMeaning(value),
@@ -70,6 +71,12 @@ export const createRules4 = (
     return project === undefined ? toOrder(record) : toOrder(record) + toScope(project);
   },
 });
+
+/** Version 5: what a session marker says of persons and groups is not lost where its time cannot be read. */
+export const createRules5 = (
+  options: AmplitudeOptions & WithGeoip & WithTimezone,
+  findPlace: FindPlace | undefined,
+): AmplitudeRules => ({ ...createRules4(options, findPlace), rejectsUntimedMarkers: true });
 
 /**
  * What decides between snapshots of one millisecond, behind their time: the microseconds of the event, then its

@@ -15,6 +15,8 @@ export interface AmplitudeRules {
   readonly rejectsLongKeys: boolean;
   /** Whether events that the manifest drops say which ids are one person. */
   readonly hearsDropped: boolean;
+  /** Whether a session marker that says something of persons or groups is a reject where its time cannot be read. */
+  readonly rejectsUntimedMarkers: boolean;
   /** What decides between records of one millisecond, and the scope, to be written behind their time. */
   readonly toOrder: (record: Fields) => string;
   readonly userProperties: UserPropertyRules;
