@@ -74,14 +74,13 @@ export function createAmplitudeMap(
       return skipped('feeds_groups', mapFacts(record, { time, ids, groupTypes }));
     }
     if (isRejected(distinctId)) return aside ? skipped(aside) : distinctId;
-    const whose = { ids, groupTypes, distinctId, userId, deviceId };
     if (isRejected(time)) {
+      if (aside === undefined) return time;
+      const whose = { time: '', ids, groupTypes, distinctId, userId, deviceId };
       const isLost = rules.rejectsUntimedMarkers && aside === 'session_marker';
-      return aside && !(isLost && mapFacts(record, { ...whose, time: '' }).length > 0)
-        ? skipped(aside)
-        : time;
+      return isLost && mapFacts(record, whose).length > 0 ? time : skipped(aside);
     }
-    const subject = { ...whose, time };
+    const subject = { time, ids, groupTypes, distinctId, userId, deviceId };
     const facts = isDropped ? readPair(subject) : mapFacts(record, subject);
     const knownId = ids.marksUsers ? userId : undefined;
     const person = takesAmplitudeId ? undefined : readPerson(record, ids);

@@ -534,11 +534,18 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {
-    id: 'UTB',
+    id: 'UTD',
     what: 'text of an object that is spread from what is left out is not looked into where the manifest has it read',
     file: 'src/sources/declared/values/undeclared-text.ts',
     edits: [['search.readInside.has(at)', 'false']],
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
+  },
+  {
+    id: 'MARKER-1',
+    what: 'what a session marker says of persons is lost where its time cannot be read',
+    file: 'src/sources/amplitude/properties.ts',
+    edits: [['rejectsUntimedMarkers: true', 'rejectsUntimedMarkers: false']],
+    tests: ['test/sources/amplitude/untimed-markers.test.ts'],
   },
   {
     id: 'CALL-1',
