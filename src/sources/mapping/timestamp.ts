@@ -54,21 +54,48 @@ export function createReadIso(zone: string): ReadTime {
     if (end === text.length) return toInstantText(iso, zoneIsUtc, toInstant);
     const offsetMinutes = readOffset(text.slice(end));
     if (offsetMinutes === undefined) return undefined;
-    return toInstantText(iso, offsetMinutes === 0, (wallMs) => wallMs - offsetMinutes * 60_000);
+    return toInstantText(iso, offsetMinutes === 0, (wallMs) => wallMs - offsetMinutes * MINUTE_MS);
   };
 }
 
-/** A pattern of Luxon tokens. Clock changes follow the rule of local-time.ts, not Luxon's. */
+/**
+ * A pattern of Luxon tokens. Clock changes follow the rule of local-time.ts, not Luxon's: of an hour that occurs twice
+ * Luxon takes the one with today's offset, so the same text would be another instant in winter.
+ */
 function createReadPattern(pattern: string, zone: string): ReadTime {
-  const toInstant = carriesZone(pattern) ? (ms: number) => ms : createToInstant(zone);
   const parser = DateTime.buildFormatParser(pattern, DATE_LOCALE);
+  const hasOwnZone = carriesZone(pattern);
+  const options = { ...DATE_LOCALE, ...(hasOwnZone ? { setZone: true } : { zone: 'utc' }) };
+  const toInstant = hasOwnZone ? undefined : createToInstant(zone);
   return (value) => {
     const text = readText(value);
     if (text === undefined) return undefined;
-    const read = DateTime.fromFormatParser(text.trim(), parser, { zone: 'utc', ...DATE_LOCALE });
-    return read.isValid ? toIso(toInstant(read.toMillis())) : undefined;
+    const read = DateTime.fromFormatParser(text.trim(), parser, options);
+    if (!read.isValid) return undefined;
+    return toIso(toInstant ? toInstant(read.toMillis()) : readInItsZone(read));
   };
 }
+
+function readInItsZone(read: DateTime): number {
+  if (read.zone.type !== 'iana') return read.toMillis();
+  return findToInstant(read.zone.name)(read.toMillis() + read.offset * MINUTE_MS);
+}
+
+/** Zones of texts are few, or those that an export is full of. */
+const zones = new Map<string, ToInstant>();
+const ZONES_KEPT = 1_000;
+
+function findToInstant(zone: string): ToInstant {
+  let toInstant = zones.get(zone);
+  if (toInstant === undefined) {
+    toInstant = createToInstant(zone);
+    if (zones.size === ZONES_KEPT) zones.clear();
+    zones.set(zone, toInstant);
+  }
+  return toInstant;
+}
+
+const MINUTE_MS = 60_000;
 
 /**
  * Epoch text or number, its decimal point moved by `shift` places to milliseconds. Worked on as text:

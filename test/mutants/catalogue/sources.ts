@@ -541,6 +541,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared/values/undeclared-text.test.ts'],
   },
   {
+    id: 'ZONE-1',
+    what: 'an hour that occurs twice in a zone which the text names is another one in winter',
+    file: 'src/sources/mapping/timestamp.ts',
+    edits: [["if (read.zone.type !== 'iana') return read.toMillis();", 'if (read) return read.toMillis();']],
+    tests: ['test/sources/mapping/zone-in-text.test.ts'],
+  },
+  {
     id: 'MARKER-1',
     what: 'what a session marker says of persons is lost where its time cannot be read',
     file: 'src/sources/amplitude/properties.ts',
