@@ -5,6 +5,8 @@ import type { DeclaredMapping } from '../declared/options.ts';
 const NAMES_SHOWN = 12;
 const NAME_SHOWN = 40;
 const DELIMITERS = [',', ';', '\t', '|'];
+/** Excel reads the delimiter from a line `sep=;` in front. Split by it, that ends behind the `=`. */
+const FOR_EXCEL = /^sep=.?$/i;
 
 /**
  * Creates the check of a CSV's header against a mapping. It returns what the header lacks, as the end of
@@ -45,6 +47,8 @@ function listRequiredColumns({ event, distinctId, timestamp, key }: DeclaredMapp
 
 function describeHeader(names: readonly string[], delimiter: string): string {
   const [first = ''] = names;
+  if (FOR_EXCEL.test(first))
+    return `It is "${first}", a line for Excel: remove it, so that the header row is the first one`;
   if (names.length === 1) {
     const other = DELIMITERS.find((each) => each !== delimiter && first.includes(each));
     const looks = other === undefined ? '' : ` It looks divided by ${nameDelimiter(other)}.`;

@@ -80,6 +80,12 @@ describe('a header', () => {
     expect(check(['nothing'], {}, '\t')).toMatch(/is source.delimiter, tab, right\?$/);
   });
 
+  it('behind a line for Excel is not reached', () => {
+    const remove = ', a line for Excel: remove it, so that the header row is the first one';
+    expect(check(['sep=', 'column_2'], {}, ';')).toContain(`It is "sep="${remove}`);
+    expect(check(['sep=;'])).toContain(`It is "sep=;"${remove}`);
+  });
+
   it('is shown in bounds', () => {
     const problem = check(Array.from({ length: 5_000 }, (_, index) => `${'x'.repeat(200)}${index}`)) ?? '';
     expect(problem).toContain('and 4988 more');
