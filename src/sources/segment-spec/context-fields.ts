@@ -1,6 +1,9 @@
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import { asFields, type Fields, hasValue, type Table } from '../mapping/table.ts';
 
+/** Sets a property that may have been set before. */
+export type SetProperty = (properties: PropertyList, name: string, value: unknown) => void;
+
 /** A field that tables or rules read as a whole, or one whose fields they read. */
 export interface KnownField {
   readonly isRead: boolean;
@@ -49,6 +52,7 @@ export function copyOtherContext(
   properties: PropertyList,
   fields: Fields,
   known: KnownField | undefined,
+  set: SetProperty,
   prefix = 'context_',
   depth = 1,
 ): void {
@@ -58,8 +62,8 @@ export function copyOtherContext(
     const value = fields[name];
     if (!hasValue(value)) continue;
     const below = depth < DEEPEST ? asFields(value) : undefined;
-    if (below) copyOtherContext(properties, below, inner, `${prefix}${name}_`, depth + 1);
-    else properties.set(known ? getName(known, prefix, name) : prefix + name, value);
+    if (below) copyOtherContext(properties, below, inner, set, `${prefix}${name}_`, depth + 1);
+    else set(properties, known ? getName(known, prefix, name) : prefix + name, value);
   }
 }
 

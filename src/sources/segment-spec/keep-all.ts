@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PropertyList } from '../../lib/json/property-list.ts';
+import { getName, type PropertyList } from '../../lib/json/property-list.ts';
 import { type IdRules, readLongGroupKey } from '../mapping/distinct-id.ts';
 import { readText } from '../mapping/identity.ts';
 import { createRenames } from '../mapping/properties.ts';
@@ -12,9 +12,21 @@ import { PAGE_3 } from './tables.ts';
 
 /** Sets a property, and keeps what had its name. */
 export function setAndKeep(properties: PropertyList, name: string, value: unknown): void {
-  const before = properties.get(name);
-  properties.set(name, value);
+  const named = getName(name);
+  const before = properties.get(named);
+  properties.set(named, value);
   if (hasValue(before) && !isDeepStrictEqual(before, value)) keepAside(properties, name, before);
+}
+
+/** Keeps the earlier value of a property that was set again. */
+function keepReplaced(properties: PropertyList, name: string, before: unknown): void {
+  if (hasValue(before) && !isDeepStrictEqual(before, properties.get(name)))
+    keepAside(properties, name, before);
+}
+
+/** Leaves behind what was kept of a property, and the customer's own under such a name. */
+export function dropKept(properties: PropertyList, name: string): void {
+  for (let kept = `source_${name}`; properties.has(kept); kept = `source_${kept}`) properties.delete(kept);
 }
 
 function keepAside(properties: PropertyList, name: string, value: unknown): void {
@@ -45,14 +57,24 @@ export const copyAndKeep: CallRules['copyOwn'] = (properties, own, type) => {
   for (const [name, value] of replaced) keepAside(properties, name, value);
 };
 
-/** A session of the customer's own stays beside the one that the context tells of. */
+/** A session of the customer's own stays beside the one that the context tells of, under either name of it. */
 export const keepOwnSession =
-  (setSession: SetSession): SetSession =>
+  (source: string, setSession: SetSession): SetSession =>
   (properties, record, time) => {
-    const before = properties.get('$session_id');
+    const id = properties.get('$session_id');
+    const given = properties.get(`${source}_session_id`);
     setSession(properties, record, time);
-    const after = properties.get('$session_id');
-    if (hasValue(before) && !isDeepStrictEqual(before, after)) keepAside(properties, '$session_id', before);
+    keepReplaced(properties, '$session_id', id);
+    keepReplaced(properties, `${source}_session_id`, given);
+  };
+
+/** What the customer says of places stays beside what the import says. */
+export const keepOwnPlace =
+  (finish: CallRules['finish']): CallRules['finish'] =>
+  (properties, record) => {
+    const before = properties.get('$geoip_disable');
+    finish(properties, record);
+    keepReplaced(properties, '$geoip_disable', before);
   };
 
 /** Fields of a call, and the calls that read them. */
@@ -80,7 +102,7 @@ export function keepUnread(properties: PropertyList, record: Fields, type: strin
   }
   const context = asFields(record['context']);
   if (!context) {
-    if (hasValue(record['context'])) properties.set('context', record['context']);
+    if (hasValue(record['context'])) setAndKeep(properties, 'context', record['context']);
     return;
   }
   const { traits, groupId, sessionId, session_id: otherSession } = context;

@@ -9,8 +9,8 @@ import { chooseDeviceType, createEnrichWeb } from '../mapping/web/enrich-web.ts'
 import type { OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
 import { type CorrectTime, createCorrectTime, keepTime } from './call-time.ts';
-import { copyOtherContext, listKnownContext } from './context-fields.ts';
-import { copyAndKeep, keepOwnSession, keepUnread, setAndKeep } from './keep-all.ts';
+import { copyOtherContext, listKnownContext, type SetProperty } from './context-fields.ts';
+import { copyAndKeep, dropKept, keepOwnPlace, keepOwnSession, keepUnread, setAndKeep } from './keep-all.ts';
 import type { CallOptions } from './options.ts';
 import {
   createReadOwnGroup,
@@ -50,8 +50,7 @@ export interface CallRules {
   readonly readContextFacts: ReadContextFacts;
   /** What comes from beside the event's own properties. */
   readonly applyContext: (properties: PropertyList, record: Fields) => void;
-  /** Sets a property that may have been set before. */
-  readonly set: (properties: PropertyList, name: string, value: unknown) => void;
+  readonly set: SetProperty;
   /** Copies what the customer calls the properties of the event. */
   readonly copyOwn: (properties: PropertyList, own: Fields, type: EventCall) => void;
   /** Keeps what nothing else reads. */
@@ -78,6 +77,8 @@ type CreateRules = (
   findPlace?: FindPlace,
 ) => CallRules;
 
+const replace: SetProperty = (properties, name, value) => properties.set(name, value);
+
 /** Versions 1 to 3: what has a name of the customer's is replaced. */
 function createReplacing(
   page: Table,
@@ -86,7 +87,7 @@ function createReplacing(
   const renames = createRenames();
   const pageRenames = createRenames(listFields(page).map((name) => [name, null]));
   return {
-    set: (properties, name, value) => properties.set(name, value),
+    set: replace,
     copyOwn(properties, own, type) {
       copyProperties(properties, own, type === 'page' ? pageRenames : renames);
       if (type === 'page') apply(properties, own);
@@ -146,7 +147,7 @@ export const createRules3: CreateRules = ({ source, table }, options, onNote, fi
     saysNames: true,
     hearsDropped: true,
     readContextFacts,
-    applyContext: createApplyContext(table, options.contextFields !== 'drop'),
+    applyContext: createApplyContext(table, options.contextFields !== 'drop', replace),
     ...REPLACING_3,
     readScreenName: readAnyScreenName,
     setSession: createSetSession(source, readTime, onNote),
@@ -159,15 +160,16 @@ export const createRules4: CreateRules = (dialect, options, onNote, findPlace) =
   const rules = createRules3(dialect, options, onNote, findPlace);
   return {
     ...rules,
+    applyContext: createApplyContext(dialect.table, options.contextFields !== 'drop', setAndKeep),
     set: setAndKeep,
     copyOwn: copyAndKeep,
     keepUnread,
     rejectsBadTraits: true,
-    setSession: keepOwnSession(rules.setSession),
-    finish(properties, record) {
-      if (options.dropIp) properties.delete('source_$ip');
+    setSession: keepOwnSession(dialect.source, rules.setSession),
+    finish: keepOwnPlace((properties, record) => {
+      if (options.dropIp) dropKept(properties, '$ip');
       rules.finish(properties, record);
-    },
+    }),
   };
 };
 
@@ -182,7 +184,7 @@ const namesReferrer = (record: Fields): boolean =>
   );
 
 /** The context of version 3: what no table reads is kept as `context_<path>`, as warehouses call it. */
-function createApplyContext(table: Table, keepsOthers: boolean): CallRules['applyContext'] {
+function createApplyContext(table: Table, keepsOthers: boolean, set: SetProperty): CallRules['applyContext'] {
   const apply = compileTable({ ...CONTEXT_3, ...table });
   const known = listKnownContextOf(table);
   return (properties, record) => {
@@ -191,7 +193,7 @@ function createApplyContext(table: Table, keepsOthers: boolean): CallRules['appl
     if (!context) return;
     setDeviceType(properties, context);
     if (typeof context['library'] === 'string') properties.set('$lib', context['library']);
-    if (keepsOthers) copyOtherContext(properties, context, known);
+    if (keepsOthers) copyOtherContext(properties, context, known, set);
   };
 }
 

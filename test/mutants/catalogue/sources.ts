@@ -565,7 +565,14 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'CALL-2',
     what: 'the address of a call is kept under another name although the manifest drops it',
     file: 'src/sources/segment-spec/rules.ts',
-    edits: [["if (options.dropIp) properties.delete('source_$ip');", '']],
+    edits: [["if (options.dropIp) dropKept(properties, '$ip');", '']],
+    tests: ['test/sources/segment-spec/keep-all.test.ts'],
+  },
+  {
+    id: 'CALL-3',
+    what: 'a field of the context is lost where another one comes to its name',
+    file: 'src/sources/segment-spec/rules.ts',
+    edits: [["options.contextFields !== 'drop', setAndKeep)", "options.contextFields !== 'drop', replace)"]],
     tests: ['test/sources/segment-spec/keep-all.test.ts'],
   },
   {

@@ -5,9 +5,14 @@ import { countCases, TEST_SEED } from '../../support/test-seed.ts';
 import { createMapper } from '../create-mapper.ts';
 
 const base = { messageId: 'm-1', timestamp: '2023-05-01T00:00:00Z', userId: 'ann' };
-const map = (call: object, { version, ...options }: { version?: number; dropIp?: boolean } = {}) =>
-  createMapper('segment', options, { version })({ ...base, ...call });
-const readProperties = (call: object, settings: { version?: number; dropIp?: boolean } = {}) => {
+interface Settings {
+  readonly source?: 'segment' | 'rudderstack';
+  readonly version?: number;
+  readonly dropIp?: boolean;
+}
+const map = (call: object, { source = 'segment', version, ...options }: Settings = {}) =>
+  createMapper(source, options, { version })({ ...base, ...call });
+const readProperties = (call: object, settings: Settings = {}) => {
   const outcome = map(call, settings);
   if (outcome.kind !== 'mapped') throw new Error(outcome.kind);
   return outcome.events[0]?.properties ?? { distinct_id: '' };
@@ -54,6 +59,54 @@ describe('a value whose name another one takes', () => {
   });
 });
 
+it('drops an address under every name that it is kept by', () => {
+  const properties = { $ip: '192.0.2.2', source_$ip: '192.0.2.3' };
+  const call = { type: 'track', event: 'E', context: { ip: '192.0.2.1' }, properties };
+  expect(readProperties(call)).toMatchObject({ source_source_$ip: '192.0.2.1' });
+  expect(stringifyJson(readProperties(call, { dropIp: true }))).not.toContain('192.0.2');
+});
+
+describe('a field of the context', () => {
+  const readContext = (context: unknown, properties?: object) =>
+    readProperties({ type: 'track', event: 'E', context, properties });
+
+  it('is kept where another one comes to its name, whichever is first', () => {
+    const ofApple = { a_b: 1, a: { b: 2 } };
+    expect(readContext(ofApple)).toMatchObject({ context_a_b: 2, source_context_a_b: 1 });
+    const { a, a_b } = ofApple;
+    expect(readContext({ a, a_b })).toMatchObject({ context_a_b: 1, source_context_a_b: 2 });
+    expect(readContext({ device_type: 'x', device: { type: 'y' } })).toMatchObject({
+      context_device_type: 'y',
+      source_context_device_type: 'x',
+    });
+    expect(readContext({ x_y_z: 1, x: { y_z: 2, y: { z: 3 } } }, { source_context_x_y_z: 4 })).toMatchObject({
+      ...{ context_x_y_z: 3, source_context_x_y_z: 4 },
+      ...{ source_source_context_x_y_z: 2, source_source_source_context_x_y_z: 1 },
+    });
+  });
+
+  it('leaves a property of its name beside it, where it is no object', () => {
+    expect(readContext('text', { context: 'own' })).toMatchObject({ context: 'text', source_context: 'own' });
+  });
+});
+
+it.each(['segment', 'rudderstack'] as const)(
+  'keeps the session and the place of a customer’s own (%s)',
+  (source) => {
+    const name = `${source}_session_id`;
+    const properties = { [name]: 'mine', $geoip_disable: false };
+    const call = { type: 'track', event: 'E', context: { sessionId: 'my-session' }, properties };
+    expect(readProperties(call, { source })).toMatchObject({
+      ...{ [name]: 'my-session', [`source_${name}`]: 'mine' },
+      ...{ $geoip_disable: true, source_$geoip_disable: false },
+    });
+    const same = { ...call, properties: { [name]: 'my-session', $geoip_disable: true } };
+    expect(Object.keys(readProperties(same, { source })).filter((key) => key.startsWith('source_'))).toEqual(
+      [],
+    );
+  },
+);
+
 it('keeps a screen, a session and what other calls read', () => {
   const properties = { $screen_name: 'own', $session_id: 'own session' };
   const context = { sessionId: 1_682_899_200_000, session_id: 'other', groupId: ['a', 'b'], traits: 'none' };
@@ -82,6 +135,7 @@ it(`no value of an event is lost, in ${CASES} random calls (seed ${TEST_SEED})`,
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const kinds = new Set<string>();
   for (let number = 0; number < CASES; number += 1) {
+    const source = pick(['segment', 'rudderstack'] as const);
     let leaves = 0;
     const leaf = () => {
       leaves += 1;
@@ -91,17 +145,24 @@ it(`no value of an event is lost, in ${CASES} random calls (seed ${TEST_SEED})`,
     const some = (names: readonly string[]) =>
       Object.fromEntries(names.filter(() => isSo(0.4)).map((name) => [name, leaf()]));
     const OWN = ['name', 'category', 'title', 'url', 'path', 'referrer', '$current_url', '$screen_name'];
+    const NAMED_BY_US = [`${source}_session_id`, '$geoip_disable', 'context', 'context_a_b'];
     const PAGE = ['title', 'url', 'path', 'referrer', 'search'];
-    const context = isSo(0.1)
-      ? leaf()
-      : { ...some(['traits', 'groupId', 'sessionId', 'session_id', 'locale']), page: some(PAGE) };
+    const fields = {
+      ...some(['traits', 'groupId', 'sessionId', 'session_id', 'locale', 'a_b', 'a_b_c', 'device_type']),
+      ...some(['page_search']),
+      page: some(PAGE),
+      device: some(['type']),
+      a: { ...some(['b_c']), b: isSo(0.5) ? leaf() : some(['c']) },
+    };
+    const order = Object.entries(fields);
+    const context = isSo(0.1) ? leaf() : Object.fromEntries(isSo(0.5) ? order : order.reverse());
     const call = {
       ...{ type: pick(['track', 'page', 'screen']), event: 'E', ...some(['name', 'category', 'groupId']) },
       ...(isSo(0.3) ? { event: leaf() } : {}),
-      properties: some([...OWN, '$session_id', '$locale', 'sent_at', 'previousId']),
+      properties: some([...OWN, ...NAMED_BY_US, '$session_id', '$locale', 'sent_at', 'previousId']),
       context,
     };
-    const outcome = map(call);
+    const outcome = map(call, { source });
     kinds.add(outcome.kind);
     if (outcome.kind === 'rejected') continue;
     const sent = stringifyJson(outcome) ?? '';
