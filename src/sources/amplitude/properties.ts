@@ -21,6 +21,7 @@ import { findSystemOfDevice } from '../mapping/web/operating-system.ts';
 import { DIRECT } from '../mapping/web/rules.ts';
 import type { WithGeoip, WithTimezone } from '../source.ts';
 import { setLibrary as setOneLibrary } from './earlier-rules.ts';
+import { createKeepOwn } from './keep-own.ts';
 import type { AmplitudeOptions } from './options.ts';
 import type { AmplitudeRules } from './rules.ts';
 import { createReadSession } from './session.ts';
@@ -50,9 +51,7 @@ export function createRules3(
     },
     describe(properties, record, own) {
       if (own) copyOwn(properties, own);
-      applyAnyPlatform(properties, record);
-      if (record['platform'] === 'Web') describeBrowser(properties, record);
-      else describeDevice(properties, record);
+      describeRecord(properties, record);
     },
     readSession: createReadSession(timezone),
     setLibrary,
@@ -72,11 +71,30 @@ export const createRules4 = (
   },
 });
 
-/** Version 5: what a session marker says of persons and groups is not lost where its time cannot be read. */
-export const createRules5 = (
+/**
+ * Version 5: what a session marker says of persons and groups is not lost where its time cannot be read, nor an own
+ * property where the record comes to its name.
+ */
+export function createRules5(
   options: AmplitudeOptions & WithGeoip & WithTimezone,
   findPlace: FindPlace | undefined,
-): AmplitudeRules => ({ ...createRules4(options, findPlace), rejectsUntimedMarkers: true });
+): AmplitudeRules {
+  const rules = createRules4(options, findPlace);
+  const { hold, keep } = createKeepOwn(options.dropIp === true);
+  return {
+    ...rules,
+    rejectsUntimedMarkers: true,
+    describe(properties, record, own) {
+      if (own) copyOwn(properties, own);
+      hold(properties, own);
+      describeRecord(properties, record);
+    },
+    finish(properties, record) {
+      rules.finish(properties, record);
+      keep(properties);
+    },
+  };
+}
 
 /**
  * What decides between snapshots of one millisecond, behind their time: the microseconds of the event, then its
@@ -171,6 +189,12 @@ let lastFamily: string | undefined;
 let lastType: string | undefined;
 let lastSystem: string | undefined;
 let lastKind: string | undefined;
+
+function describeRecord(properties: PropertyList, record: Fields): void {
+  applyAnyPlatform(properties, record);
+  if (record['platform'] === 'Web') describeBrowser(properties, record);
+  else describeDevice(properties, record);
+}
 
 /** In a browser the os_ fields hold the browser, and the device_ fields device and operating system. */
 function describeBrowser(properties: PropertyList, record: Fields): void {

@@ -7,7 +7,7 @@ import type { Fields, FieldsOrText } from './table.ts';
  * name is sent as `source_<name>`: unchanged it would shift times (`sent_at`, `offset`, `_`), write to
  * another project, or change or merge live persons.
  */
-const RESERVED = [
+export const RESERVED = [
   'distinct_id',
   '$distinct_id',
   'token',

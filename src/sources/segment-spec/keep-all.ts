@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { getName, type PropertyList } from '../../lib/json/property-list.ts';
 import { type IdRules, readLongGroupKey } from '../mapping/distinct-id.ts';
 import { readText } from '../mapping/identity.ts';
+import { keepAside } from '../mapping/keep-aside.ts';
 import { createRenames } from '../mapping/properties.ts';
 import { asFields, type Fields, hasValue } from '../mapping/table.ts';
 import type { CallRules } from './rules.ts';
@@ -27,12 +28,6 @@ function keepReplaced(properties: PropertyList, name: string, before: unknown): 
 /** Leaves behind what was kept of a property, and the customer's own under such a name. */
 export function dropKept(properties: PropertyList, name: string): void {
   for (let kept = `source_${name}`; properties.has(kept); kept = `source_${kept}`) properties.delete(kept);
-}
-
-function keepAside(properties: PropertyList, name: string, value: unknown): void {
-  let free = `source_${name}`;
-  while (properties.has(free)) free = `source_${free}`;
-  properties.set(free, value);
 }
 
 const RENAMES = createRenames();

@@ -555,6 +555,27 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/amplitude/untimed-markers.test.ts'],
   },
   {
+    id: 'OWN-1',
+    what: 'an own property of an Amplitude event is lost where its record comes to the name',
+    file: 'src/sources/amplitude/properties.ts',
+    edits: [['      keep(properties);\n', '']],
+    tests: ['test/sources/amplitude/keep-own.test.ts'],
+  },
+  {
+    id: 'OWN-2',
+    what: 'an own address is kept under another name although the manifest drops it',
+    file: 'src/sources/amplitude/keep-own.ts',
+    edits: [['if (dropIp && name === IP) continue;', '']],
+    tests: ['test/sources/amplitude/keep-own.test.ts'],
+  },
+  {
+    id: 'OWN-3',
+    what: 'an own property is lost where a reserved one is sent by its name',
+    file: 'src/sources/amplitude/keep-own.ts',
+    edits: [['if (own && properties.mayHave(MAY_BE_RENAMED)) keepRenamed(properties, own);', '']],
+    tests: ['test/sources/amplitude/keep-own.test.ts'],
+  },
+  {
     id: 'CALL-1',
     what: 'a value of a call is lost where a property of its name is sent',
     file: 'src/sources/segment-spec/keep-all.ts',
