@@ -114,7 +114,7 @@ const createMappingObject = (nullValues: readonly string[]) =>
       .array(column)
       .default([])
       .describe(
-        'Columns holding an object (see `jsonColumns`) whose fields become event properties themselves. A field that is called as a column of the record is kept as `source_<name>`. A path that leads into a list, as `items.meta` of a list of items, names no one object: what it names there is left out, unless `unnest` makes an event of each item.',
+        'Columns holding an object (see `jsonColumns`) whose fields become event properties themselves. A field that is called as a column of the record is kept as `source_<name>`. A path into a list, such as `items.meta` of a list of items, names no single object: what it names there is left out, unless `unnest` makes an event of each item.',
       ),
     rename: z
       .record(column, z.string().min(1))

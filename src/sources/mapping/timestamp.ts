@@ -76,12 +76,13 @@ function createReadPattern(pattern: string, zone: string): ReadTime {
   };
 }
 
+/** The instant of a time whose text names its zone, or has an offset. */
 function readInItsZone(read: DateTime): number {
   if (read.zone.type !== 'iana') return read.toMillis();
   return findToInstant(read.zone.name)(read.toMillis() + read.offset * MINUTE_MS);
 }
 
-/** Zones of texts are few, or those that an export is full of. */
+/** By name: the texts of an export name the same few zones. */
 const zones = new Map<string, ToInstant>();
 const ZONES_KEPT = 1_000;
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getName, type PropertyList } from '../../lib/json/property-list.ts';
+import type { PropertyList } from '../../lib/json/property-list.ts';
 import { type IdRules, readLongGroupKey } from '../mapping/distinct-id.ts';
 import { readText } from '../mapping/identity.ts';
 import { keepAside } from '../mapping/keep-aside.ts';
@@ -13,10 +13,9 @@ import { PAGE_3 } from './tables.ts';
 
 /** Sets a property, and keeps what had its name. */
 export function setAndKeep(properties: PropertyList, name: string, value: unknown): void {
-  const named = getName(name);
-  const before = properties.get(named);
-  properties.set(named, value);
-  if (hasValue(before) && !isDeepStrictEqual(before, value)) keepAside(properties, name, before);
+  const before = properties.get(name);
+  properties.set(name, value);
+  keepReplaced(properties, name, before);
 }
 
 /** Keeps the earlier value of a property that was set again. */
@@ -52,7 +51,7 @@ export const copyAndKeep: CallRules['copyOwn'] = (properties, own, type) => {
   for (const [name, value] of replaced) keepAside(properties, name, value);
 };
 
-/** A session of the customer's own stays beside the one that the context tells of, under either name of it. */
+/** A session of the customer's own stays beside that of the context, under either name of it. */
 export const keepOwnSession =
   (source: string, setSession: SetSession): SetSession =>
   (properties, record, time) => {
