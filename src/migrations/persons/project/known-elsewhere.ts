@@ -111,7 +111,7 @@ function advise(
   if (apiKey === undefined) return undefined;
   const orApart = `give its key in a variable of another name than ${apiKey} if it is another one`;
   if (!named)
-    return `It is known by another key, which the same variable held. If that key was of the same project, name the project under destination ("project: ", any text): then nothing is merged there, because nobody knows what was; ${orApart}`;
+    return `It is known by another key, which the same variable held. If that key was of the same project, write "project: <name>" under destination, with a name of your choice: then nothing is merged there, because nobody knows what was sent; ${orApart}`;
   const service = named.service ?? (named.host === host ? undefined : named.host);
   const lines = `"project: ${named.project}"${service === undefined ? '' : ` and "service: ${service}"`}`;
   return ties.has(named.id)
