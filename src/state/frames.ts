@@ -1,4 +1,5 @@
 import { PART_MAX_BYTES, type PartRecord } from '../contract/part.ts';
+import { giveBuffer, takeBuffer } from '../lib/spare-buffers.ts';
 
 /**
  * A part before compression: frames, each a line of ASCII followed by the original bytes.
@@ -17,7 +18,7 @@ export class FrameWriter {
   records = 0;
 
   constructor(header: Uint8Array | undefined) {
-    this.buffer = blocks.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+    this.buffer = takeBuffer(FIRST_BYTES);
     if (header) this.writeName('H', header);
   }
 
@@ -73,25 +74,15 @@ export class FrameWriter {
   }
 
   private grow(needed: number): void {
-    const block = needed <= PART_MAX_BYTES ? blocks.pop() : undefined;
-    const larger = block ?? Buffer.allocUnsafeSlow(Math.max(needed, PART_MAX_BYTES));
+    const larger = takeBuffer(Math.max(needed, PART_MAX_BYTES));
     this.buffer.copy(larger, 0, 0, this.used);
+    giveBuffer(this.buffer);
     this.buffer = larger;
   }
 }
 
 /** A small source needs no more; whatever is larger gets a whole block at once, and is copied once. */
 const FIRST_BYTES = 256 * 1024;
-
-/** Memory of parts that were written, to be used for the next ones: fresh memory costs as much as the copying. */
-const blocks: Buffer[] = [];
-const BLOCKS_KEPT = 3;
-
-/** Takes back what `take` gave, once nothing refers to it any more. */
-export function releaseFrames(frames: Buffer): void {
-  const { buffer } = frames;
-  if (buffer.byteLength === PART_MAX_BYTES && blocks.length < BLOCKS_KEPT) blocks.push(Buffer.from(buffer));
-}
 
 const LF = 0x0a;
 

@@ -26,7 +26,7 @@ it('gives the same memory to one taker at a time, the smallest that is large eno
   expect([first.length, second.length]).toEqual([2 * MEGABYTE, 3 * MEGABYTE]);
 });
 
-it('gives no memory of which little would be used, and keeps neither small buffers nor many', () => {
+it('gives no memory of which little would be used, and keeps no small buffers', () => {
   const large = takeBuffer(10 * MEGABYTE);
   giveBuffer(large);
   expect(isSame(takeBuffer(2 * MEGABYTE), large)).toBe(false);
@@ -34,8 +34,17 @@ it('gives no memory of which little would be used, and keeps neither small buffe
   const small = Buffer.from('of memory that Node.js shares');
   giveBuffer(small);
   expect(isSame(takeBuffer(8), small)).toBe(false);
-  const many = Array.from({ length: 4 }, () => takeBuffer(10 * MEGABYTE));
+});
+
+it('keeps those that were given last, where there are too many', () => {
+  const many = Array.from({ length: 5 }, () => takeBuffer(10 * MEGABYTE));
   for (const buffer of many) giveBuffer(buffer);
   const again = new Set(many.map(() => takeBuffer(10 * MEGABYTE).buffer));
-  expect(many.filter(({ buffer }) => again.has(buffer))).toHaveLength(2);
+  expect(many.map(({ buffer }) => again.has(buffer))).toEqual([false, false, true, true, true]);
+});
+
+it('gives the memory of a part to the next one, which is a few bytes larger', () => {
+  const part = takeBuffer(8 * MEGABYTE - 5_000);
+  giveBuffer(part);
+  expect(isSame(takeBuffer(8 * MEGABYTE - 3), part)).toBe(true);
 });

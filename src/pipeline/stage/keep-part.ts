@@ -3,8 +3,8 @@ import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { brotli } from '../../lib/gzip.ts';
+import { giveBuffer } from '../../lib/spare-buffers.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { releaseFrames } from '../../state/frames.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
 import { partKeys, toPartId } from '../../state/keys/parts.ts';
 import { loadFrames, loadPartDescription, StagedMeanwhileError } from '../../state/parts.ts';
@@ -35,7 +35,7 @@ export async function keepPart(
   if (known && !(await isSame(part, input, known)))
     throw explainChange(input.slice, `part ${known.id} would hold other records`);
   const kept = known ?? (await writePart(part, input));
-  releaseFrames(part.frames);
+  giveBuffer(part.frames);
   return kept;
 }
 

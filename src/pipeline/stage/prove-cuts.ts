@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileReceipt, PartDescription } from '../../contract/part.ts';
 import { SourceError } from '../../lib/errors.ts';
-import { releaseFrames } from '../../state/frames.ts';
+import { giveBuffer } from '../../lib/spare-buffers.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
 import { parseMigrationName } from '../../state/keys/migration.ts';
 import { toPartId } from '../../state/keys/parts.ts';
@@ -44,7 +44,7 @@ export async function proveCuts(
         isOneOf(bodies.get(number), part) ||
         !(await loadReceipt(staging, parseMigrationName(prefix), toPartId(fileId, number)));
     if (!isSame) throw explainOtherCut(slice.name, toPartId(fileId, number));
-    releaseFrames(part.frames);
+    giveBuffer(part.frames);
   };
   const hash = createHash('sha256');
   const cutter = new PartCutter(undefined, staged);
