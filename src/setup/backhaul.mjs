@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BUNDLED_MAIN } from './bundle.mjs';
+import { collectLessOften, limitYoungGeneration } from './heap.mjs';
 import { mapStacks } from './map-stack.mjs';
 import { loadPartsOfNode, optimizeLate } from './optimizing.mjs';
 import { exitOnError, isCheckout, logToStderr, PROJECT_ROOT, setUp, setUpInstalled } from './setup.mjs';
-import { limitYoungGeneration } from './young-generation.mjs';
 
 /** Commands that start no Redis. The others find or fetch one first. */
 const WITHOUT_REDIS = new Set([
@@ -33,6 +33,7 @@ await exitOnError(async () => {
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 if (redis) await loadPartsOfNode();
 limitYoungGeneration();
+collectLessOften();
 optimizeLate();
 // Nobody has to read along: a terminal or a pipe that is gone must not stop a run.
 process.stderr.on('error', () => {});

@@ -21,3 +21,15 @@ export function limitYoungGeneration() {
 /** Of both halves. */
 export const readYoungBytes = () =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
+
+/** By which the old generation may grow, in percent, before V8 collects it once more. */
+const GROWTH = 150;
+
+/**
+ * Makes V8 collect the old generation when it is two and a half times as large as it was, memory outside of the heap
+ * included. During an import V8 finds a growth of 10 to 20% enough by itself, which buffers bring with every part: it
+ * marked the same 35 MB again and again, in a tenth of the CPU time.
+ */
+export function collectLessOften() {
+  setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
+}

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
-const MODULE = new URL('../../src/setup/young-generation.mjs', import.meta.url).href;
+const MODULE = new URL('../../src/setup/heap.mjs', import.meta.url).href;
 
 const LIMIT_MB = 20;
 
@@ -35,4 +35,34 @@ test('the young generation stays at two halves of a few megabytes', async () => 
   while (limited.length < 3 && !limited.some((most) => most < LIMIT_MB))
     limited.push(await measure(400, 'limitYoungGeneration();'));
   expect(Math.min(...limited)).toBeLessThan(LIMIT_MB);
+});
+
+/** How often a process collects all garbage whose memory grows to 400 MB. */
+async function countCollections(prepare: string): Promise<number> {
+  const script = `
+    const { collectLessOften } = await import(${JSON.stringify(MODULE)});
+    const { PerformanceObserver, constants } = await import('node:perf_hooks');
+    const { setFlagsFromString } = await import('node:v8');
+    ${prepare}
+    let count = 0;
+    const observer = new PerformanceObserver((list) => {
+      for (const { detail } of list.getEntries()) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) count += 1;
+    });
+    observer.observe({ entryTypes: ['gc'] });
+    const kept = [];
+    for (let round = 0; round < 500; round += 1) {
+      kept.push(new Array(100_000).fill(round + 0.5));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    process.stdout.write(String(kept.length === 500 ? count : -1));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
+  return Number(stdout);
+}
+
+test('a process that V8 lets grow by a tenth alone collects all garbage less often from then on', async () => {
+  const byATenth = "setFlagsFromString('--heap-growing-percent=10');";
+  const before = await countCollections(byATenth);
+  expect(before).toBeGreaterThan(6);
+  expect(await countCollections(`${byATenth} collectLessOften();`)).toBeLessThan(before / 2);
 });
