@@ -47,7 +47,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
   };
   const source = { staging, facts, range: { from, to }, signal, limits, pace, pieceIds: PIECE_IDS };
   let run: Run | undefined;
-  for await (const { fold, buckets } of loadFolds(RESOLVED_FACTS, source)) {
+  for await (const { fold, buckets, more } of loadFolds(RESOLVED_FACTS, source)) {
     if (fold.size === 0) continue;
     if (contradicted && contradicted.size > 0) {
       for (const of of fold.persons.keys()) if (contradicted.has(of)) fold.persons.delete(of);
@@ -56,8 +56,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
       if (run) yield* send(run);
       run = await open(buckets);
     }
-    for (const table of run.tables.values())
-      await table.reserve((PROPERTIES * fold.size) / buckets.length, pace);
+    for (const table of run.tables.values()) await table.reserve((PROPERTIES * more) / buckets.length, pace);
     for (const subject of foldPersons(fold, run.filter, shape, after)) {
       run.subjects.push(subject);
       run.bytes += subject.bytes;

@@ -24,7 +24,7 @@ export interface LoadLimits {
 }
 
 export const LOAD_LIMITS: LoadLimits = {
-  runBytes: 2 * 1024 * 1024,
+  runBytes: 6 * 1024 * 1024,
   foldBytes: 12 * 1024 * 1024,
 };
 
@@ -85,6 +85,11 @@ export interface LoadedFold<Fold> {
   readonly fold: Fold;
   /** The buckets that it, and those before and behind it, may hold ids of. */
   readonly buckets: readonly number[];
+  /**
+   * Ids to make room for, no fewer than there are: those of all folds of these buckets come with the first of them, or
+   * those of each with it.
+   */
+  readonly more: number;
 }
 
 const READS_IN_FLIGHT = 8;
@@ -100,11 +105,17 @@ export async function* loadFolds<Fact, Fold>(
   const { runBytes, foldBytes } = source.limits ?? LOAD_LIMITS;
   for (const run of await planRuns(source.facts, source.range, runBytes)) {
     const lines = source.pieceIds === undefined ? undefined : await orderLines(kind, source, run, foldBytes);
+    const { buckets } = run;
     if (lines) {
-      for await (const fold of foldPieces(kind, source, lines)) yield { fold, buckets: run.buckets };
+      let more = lines.sort();
+      for await (const fold of foldPieces(kind, source, lines)) {
+        yield { fold, buckets, more };
+        more = 0;
+      }
       continue;
     }
-    for await (const fold of loadRun(kind, source, run, foldBytes)) yield { fold, buckets: run.buckets };
+    for await (const fold of loadRun(kind, source, run, foldBytes))
+      yield { fold, buckets, more: kind.getSize(fold) };
   }
 }
 
@@ -182,7 +193,7 @@ async function orderLines<Fact, Fold>(
   return ordered;
 }
 
-/** All facts of one id are in one fold, and none spans two buckets. */
+/** Of lines in order. All facts of one id are in one fold, and none spans two buckets. */
 async function* foldPieces<Fact, Fold>(
   kind: FoldKind<Fact, Fold>,
   { pieceIds = PIECE_IDS, signal, pace = createPace() }: FoldSource,
@@ -190,7 +201,7 @@ async function* foldPieces<Fact, Fold>(
 ): AsyncGenerator<Fold> {
   let fold = kind.create();
   let last = -1;
-  for (let place = 0, count = lines.sort(); place < count; place += 1) {
+  for (let place = 0; place < lines.length; place += 1) {
     const order = lines.getOrder(place);
     const isFull = kind.getSize(fold) >= pieceIds || toBucket(order) !== toBucket(last);
     if (order !== last && last !== -1 && isFull) {

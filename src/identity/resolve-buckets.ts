@@ -92,7 +92,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
     // Where users are looked up in other buckets, once for all ids of a fold.
     ...(looksUp ? {} : { pieceIds: PIECE_IDS }),
   };
-  for await (const { fold, buckets } of loadFolds(FACTS, source)) {
+  for await (const { fold, buckets, more } of loadFolds(FACTS, source)) {
     if (openBuckets !== buckets) {
       await passOn(openBuckets, 1);
       await options.tables.save(open);
@@ -100,7 +100,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
       openBuckets = buckets;
     }
     // With the time of its merge, an id has two records.
-    for (const table of open.values()) await table.reserve((2 * fold.size) / buckets.length, pace);
+    for (const table of open.values()) await table.reserve((2 * more) / buckets.length, pace);
     const doubted =
       looksUp && options.earlierIds
         ? await loadDoubted(fold, renames, { hash: ledger.hash, earlierIds: options.earlierIds, pace })

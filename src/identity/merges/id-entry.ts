@@ -85,8 +85,8 @@ export function writeIdEntry(
     (isNoted ? IS_NOTED : 0) |
     (isByName ? IS_BY_NAME : 0) |
     (isOfRemoved ? IS_OF_REMOVED : 0);
-  bytes.fill(0, offset + USER, offset + TURN);
-  user?.copy(bytes, offset + USER);
+  // Of so few bytes, without the checks of `fill` and `copy`.
+  for (let at = 0; at < HASH_BYTES; at += 1) bytes[offset + USER + at] = user ? (user[at] as number) : 0;
   bytes.writeUInt32BE(sentAt, offset + TURN);
   bytes.writeDoubleBE(newestMs, offset + NEWEST);
   table.changed = true;

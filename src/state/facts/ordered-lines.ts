@@ -26,6 +26,11 @@ export class OrderedLines<T> {
     return this.#bytes;
   }
 
+  /** Lines in order. */
+  get length(): number {
+    return this.#inOrder.length;
+  }
+
   /** `getOrder`: of lines that begin with none. */
   add(
     lines: Lines,
