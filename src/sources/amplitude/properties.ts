@@ -105,10 +105,12 @@ function toOrder(record: Fields): string {
   const number = readText(record['event_id']) ?? '';
   const uploaded = readText(record['server_upload_time']) ?? '';
   const micros = readMicros(time);
-  const order = isDigits(number) ? number.padStart(16, '0') : NO_NUMBER;
+  const order = isDigits(number) ? `${ZEROS[number.length]}${number}` : NO_NUMBER;
   return `${micros}${order}${isTime(uploaded) ? uploaded : ''}`;
 }
 const NO_NUMBER = '0'.repeat(16);
+/** In front of a number of so many digits. */
+const ZEROS = Array.from({ length: 17 }, (_, digits) => '0'.repeat(16 - digits));
 const NO_MICROS = '0'.repeat(6);
 
 /** What stands behind the milliseconds, six digits of it. */

@@ -2,12 +2,10 @@ import { encodeKey } from '../mapping/event-id.ts';
 import { readText } from '../mapping/identity.ts';
 import { createReadSessionId, createReadSessionOfEvent } from '../mapping/session-ids.ts';
 import type { Fields } from '../mapping/table.ts';
-import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
+import { createReadIso, readEpochMs } from '../mapping/timestamp.ts';
 
 /** The `$session_id` of an event at a time; undefined where there is none. */
 export type ReadSession = (record: Fields, session: string, time: string) => string | undefined;
-
-const readStart = createReadTime('epoch_ms', 'UTC');
 
 function readOwner(record: Fields): [app: string, owner: string] {
   const owner =
@@ -15,7 +13,7 @@ function readOwner(record: Fields): [app: string, owner: string] {
   return [readText(record['app']) ?? '', owner ?? ''];
 }
 
-const readByStart = createReadSessionId('amplitude', readStart);
+const readByStart = createReadSessionId('amplitude', readEpochMs);
 
 /** Versions 1 and 2: an id is made of the start alone. */
 export const readSessionByStart: ReadSession = (record, session) => readByStart(readOwner(record), session);
@@ -35,7 +33,7 @@ export function createReadSession(timezone: string): ReadSession {
     lastOwner = owner;
     return lastKey;
   };
-  const read = createReadSessionOfEvent('amplitude', readStart);
+  const read = createReadSessionOfEvent('amplitude', readEpochMs);
   return (record, session, time) =>
     read({
       owner: toKey(readOwner(record)),

@@ -26,22 +26,28 @@ export function createEventIdOfBytes(parts: readonly string[], last: Buffer): st
   return toUuid(hash('sha1', scratch.subarray(0, start + last.length), 'hex'));
 }
 
-const toUuid = (hex: string): string => formatUuid(hex, FIVE, hex, 0);
+function toUuid(hex: string): string {
+  for (let digit = 0; digit < DIGITS; digit += 1) putDigit(digit, hex.charCodeAt(digit));
+  return formatUuid(FIVE);
+}
 
-/**
- * 12 digits of `head`, and those of `rest` that are `shift` places before their own; the version and the variant take the
- * place of one each.
- */
-function formatUuid(head: string, version: number, rest: string, shift: number): string {
-  for (let at = 0, digit = 0; digit < 32; at += 1, digit += 1) {
-    if (at === 8 || at === 13 || at === 18 || at === 23) at += 1;
-    uuid[at] = digit < 12 ? head.charCodeAt(digit) : rest.charCodeAt(digit - shift);
-  }
+function putDigit(digit: number, code: number): void {
+  uuid[PLACES[digit] as number] = code;
+}
+
+/** Of the digits that were put; the version and the variant take the place of one each. */
+function formatUuid(version: number): string {
   uuid[VERSION_AT] = version;
-  uuid[VARIANT_AT] = toVariant(rest.charCodeAt(16 - shift));
+  uuid[VARIANT_AT] = toVariant(uuid[VARIANT_AT] as number);
   return uuid.toString('latin1');
 }
+
 const uuid = Buffer.alloc(36, '-');
+const DIGITS = 32;
+/** Where each digit is in the text. */
+const PLACES = Uint8Array.from({ length: DIGITS }, (_, digit) =>
+  [8, 12, 16, 20].reduce((place, from) => (digit < from ? place : place + 1), digit),
+);
 const VERSION_AT = 14;
 const VARIANT_AT = 19;
 const FIVE = 0x35;
@@ -78,9 +84,18 @@ export function readUuid(value: unknown): string | undefined {
  * of its bits come from the session's natural key instead of chance.
  */
 export function createSessionUuid(startMs: number, parts: readonly string[]): string {
-  const time = startMs.toString(16).padStart(12, '0');
-  return formatUuid(time, SEVEN, sha1(encodeKey(parts)), 13);
+  const hex = sha1(encodeKey(parts));
+  for (let digit = TIME_DIGITS - 1, rest = startMs; digit >= 0; digit -= 1) {
+    const more = Math.floor(rest / 16);
+    putDigit(digit, HEX.charCodeAt(rest - more * 16));
+    rest = more;
+  }
+  for (let digit = TIME_DIGITS + 1; digit < DIGITS; digit += 1)
+    putDigit(digit, hex.charCodeAt(digit - TIME_DIGITS - 1));
+  return formatUuid(SEVEN);
 }
+const TIME_DIGITS = 12;
+const HEX = '0123456789abcdef';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PLACEHOLDER = /^[0-]+$|^[f-]+$/;

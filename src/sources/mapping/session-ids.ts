@@ -1,5 +1,5 @@
 import { createSessionUuid, encodeKey } from './event-id.ts';
-import { parseIso, type ReadTime } from './timestamp.ts';
+import { parseIso, type ReadMs } from './timestamp.ts';
 
 /** Sessions that are remembered: those of the records around. */
 const KNOWN_SESSIONS = 10_000;
@@ -11,7 +11,7 @@ const KNOWN_SESSIONS = 10_000;
  */
 export function createReadSessionId(
   source: string,
-  readStart: ReadTime,
+  readStart: ReadMs,
 ): (owner: readonly string[], session: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (owner, session) => {
@@ -19,8 +19,8 @@ export function createReadSessionId(
     const key = encodeKey(parts);
     let id = known.get(key);
     if (id === undefined && !known.has(key)) {
-      const start = readStart(session);
-      id = start === undefined ? undefined : createSessionUuid(Date.parse(start), parts);
+      const startMs = readStart(session);
+      id = Number.isNaN(startMs) ? undefined : createSessionUuid(startMs, parts);
       if (known.size >= KNOWN_SESSIONS) known.clear();
       known.set(key, id);
     }
@@ -69,7 +69,7 @@ interface KnownSession {
  */
 export function createReadSessionOfEvent(
   source: string,
-  readStart: ReadTime,
+  readStart: ReadMs,
 ): (of: SessionOfEvent) => string | undefined {
   /** The last session of each owner, by which nothing is made to look for it. */
   const known = new Map<string, KnownSession>();
@@ -83,7 +83,7 @@ export function createReadSessionOfEvent(
     }
     if (last.session !== session) {
       last.session = session;
-      last.startMs = Date.parse(readStart(session) ?? '');
+      last.startMs = readStart(session);
       last.idMs = Number.NaN;
     }
     return last;

@@ -6,19 +6,25 @@ import { createToInstant, isUtc, type ToInstant } from './local-time.ts';
 /** ISO 8601 in UTC with milliseconds, or undefined when the value cannot be read. Never "now" (I8). */
 export type ReadTime = (value: unknown) => string | undefined;
 
+/** The same in milliseconds since 1970; NaN when the value cannot be read. */
+export type ReadMs = (value: unknown) => number;
+
+export const readEpochMs: ReadMs = (value) => readEpoch(value, 0);
+export const readEpochSeconds: ReadMs = (value) => readEpoch(value, 3);
+
 /** Finer fractions are cut, not rounded, so that an event never moves into the next second. */
 export function createReadTime(format: string, zone: string): ReadTime {
   switch (format) {
     case 'iso':
       return createReadIso(zone);
     case 'epoch_s':
-      return (value) => readEpoch(value, 3);
+      return (value) => toIso(readEpochSeconds(value));
     case 'epoch_ms':
-      return (value) => readEpoch(value, 0);
+      return (value) => toIso(readEpochMs(value));
     case 'epoch_us':
-      return (value) => readEpoch(value, -3);
+      return (value) => toIso(readEpoch(value, -3));
     case 'epoch_ns':
-      return (value) => readEpoch(value, -6);
+      return (value) => toIso(readEpoch(value, -6));
     default:
       return createReadPattern(format, zone);
   }
@@ -32,30 +38,47 @@ export function createReadIso(zone: string): ReadTime {
     if (typeof value !== 'string') return undefined;
     // The usual export text needs no more than slicing: some forty nanoseconds instead of five hundred.
     const text = value.trim();
-    if (!isDate(text)) return undefined;
-    if (text.length === 10) return toInstantText(`${text}T00:00:00.000Z`, zoneIsUtc, toInstant);
+    const date = readDate(text);
+    if (date === undefined) return undefined;
+    if (text.length === 10) return toInstantText(`${date}00:00:00.000Z`, zoneIsUtc, toInstant);
     if (!isClock(text)) return undefined;
 
     const hasSeconds = text.charCodeAt(16) === COLON;
     const second = hasSeconds ? digits(text, 17, 19) : 0;
     if (!(second <= 59)) return undefined;
     let end = hasSeconds ? 19 : 16;
-    let millis = '000';
     if (hasSeconds && isPointOrComma(text.charCodeAt(19))) {
-      const start = 20;
-      end = start;
+      end = 20;
       while (isDigit(text.charCodeAt(end))) end += 1;
-      if (end === start) return undefined;
-      millis = text.slice(start, Math.min(end, start + 3)).padEnd(3, '0');
+      if (end === 20) return undefined;
     }
-
-    const clock = hasSeconds ? text.slice(11, 19) : `${text.slice(11, 16)}:00`;
-    const iso = `${text.slice(0, 10)}T${clock}.${millis}Z`;
+    const iso = `${date}${readClock(text, end)}Z`;
     if (end === text.length) return toInstantText(iso, zoneIsUtc, toInstant);
     const offsetMinutes = readOffset(text.slice(end));
     if (offsetMinutes === undefined) return undefined;
     return toInstantText(iso, offsetMinutes === 0, (wallMs) => wallMs - offsetMinutes * MINUTE_MS);
   };
+}
+
+/** What `isClock` accepted, up to `end`, with milliseconds. */
+function readClock(text: string, end: number): string {
+  // As most exports write it.
+  if (end >= 23 && text.charCodeAt(19) === POINT) return text.slice(11, 23);
+  if (end === 16) return `${text.slice(11, 16)}:00.000`;
+  return `${text.slice(11, 19)}.${text.slice(20, Math.min(end, 23)).padEnd(3, '0')}`;
+}
+
+/** Of the text that was read last: neighbouring records share their day. */
+let lastDate = '';
+let lastStart = '';
+
+/** The day that a text begins with, as the start of an ISO text: `2023-05-01T`. */
+function readDate(text: string): string | undefined {
+  if (lastDate !== '' && text.startsWith(lastDate)) return lastStart;
+  if (!isDate(text)) return undefined;
+  lastDate = text.slice(0, 10);
+  lastStart = `${lastDate}T`;
+  return lastStart;
 }
 
 /**
@@ -102,22 +125,32 @@ const MINUTE_MS = 60_000;
  * Epoch text or number, its decimal point moved by `shift` places to milliseconds. Worked on as text:
  * nanoseconds have 19 digits. A time in 1970 is a unit declared too small, not an early event.
  */
-function readEpoch(value: unknown, shift: number): string | undefined {
-  const match = EPOCH.exec(readText(value)?.trim() ?? '');
-  if (!match) return undefined;
+function readEpoch(value: unknown, shift: number): number {
+  const text = readText(value)?.trim() ?? '';
+  const isExact = shift === 0 && text.length <= EXACT_DIGITS;
+  const whole = isExact ? digits(text, 0, text.length) : Number.NaN;
+  const ms = Number.isNaN(whole) ? movePoint(text, shift) : whole;
+  return ms >= FIRST_EPOCH_MS && ms < END_MS ? ms : Number.NaN;
+}
+
+function movePoint(text: string, shift: number): number {
+  const match = EPOCH.exec(text);
+  if (!match) return Number.NaN;
   const [, whole = '', fraction = ''] = match;
-  const millis =
-    shift >= 0 ? whole + fraction.slice(0, shift).padEnd(shift, '0') : whole.slice(0, shift) || '0';
-  const iso = toIso(Number(millis));
-  return iso?.startsWith('1970') ? undefined : iso;
+  return Number(
+    shift >= 0 ? whole + fraction.slice(0, shift).padEnd(shift, '0') : whole.slice(0, shift) || '0',
+  );
 }
 
 const EPOCH = /^(\d{1,20})(?:\.(\d*))?$/;
+/** Of a number that a double holds exactly. */
+const EXACT_DIGITS = 15;
 
 /** The last years that are taken for a real event's. */
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2100;
 const FIRST_MS = Date.UTC(FIRST_YEAR, 0);
+const FIRST_EPOCH_MS = Date.UTC(FIRST_YEAR + 1, 0);
 const END_MS = Date.UTC(LAST_YEAR + 1, 0);
 
 function toIso(ms: number): string | undefined {
@@ -187,9 +220,11 @@ function digits(text: string, from: number, to: number): number {
 }
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= 57;
-const isPointOrComma = (code: number): boolean => code === 46 || code === 44;
+const isPointOrComma = (code: number): boolean => code === POINT || code === COMMA;
 const ZERO = 48;
 const DASH = 45;
+const POINT = 46;
+const COMMA = 44;
 const COLON = 58;
 const BLANK = 32;
 const UPPER_T = 84;

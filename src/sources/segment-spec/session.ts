@@ -2,17 +2,14 @@ import type { PropertyList } from '../../lib/json/property-list.ts';
 import { readText } from '../mapping/identity.ts';
 import { createReadSessionOfEvent } from '../mapping/session-ids.ts';
 import { asFields, type Fields, hasValue } from '../mapping/table.ts';
-import { createReadTime, type ReadTime } from '../mapping/timestamp.ts';
+import { type ReadMs, type ReadTime, readEpochMs, readEpochSeconds } from '../mapping/timestamp.ts';
 import type { OnNote } from '../source.ts';
 import { readDeviceTime } from './call-time.ts';
 
-const readMillis = createReadTime('epoch_ms', 'UTC');
-const readSeconds = createReadTime('epoch_s', 'UTC');
-
 /** The start of a session: in ms from browsers, in s from phones, or any number the customer chose. */
-export const readSessionStart: ReadTime = (session) => {
+export const readSessionStart: ReadMs = (session) => {
   const { length } = readText(session) ?? '';
-  return length === 13 ? readMillis(session) : length === 10 ? readSeconds(session) : undefined;
+  return length === 13 ? readEpochMs(session) : length === 10 ? readEpochSeconds(session) : Number.NaN;
 };
 
 /** The session of a call that became an event at a time. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReadSessionOfEvent } from '../../../src/sources/mapping/session-ids.ts';
-import { createReadTime } from '../../../src/sources/mapping/timestamp.ts';
+import { readEpochMs } from '../../../src/sources/mapping/timestamp.ts';
 
 /** https://posthog.com/docs/data/sessions: a UUIDv7 not later than its first event and not over 24 hours long. */
 
@@ -9,7 +9,7 @@ const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
 const START = Date.UTC(2023, 2, 14, 9);
 
-const read = createReadSessionOfEvent('x', createReadTime('epoch_ms', 'UTC'));
+const read = createReadSessionOfEvent('x', readEpochMs);
 const iso = (ms: number) => new Date(ms).toISOString();
 const toMs = (uuid: string) => Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
 
@@ -69,7 +69,7 @@ describe('the id of a session', () => {
   });
 
   it('does not depend on what was read before', () => {
-    const fresh = createReadSessionOfEvent('x', createReadTime('epoch_ms', 'UTC'));
+    const fresh = createReadSessionOfEvent('x', readEpochMs);
     const of = { owner: 'd-1', session: String(START), time: iso(START), deviceTime: iso(START) };
     idOf(0, 30 * MINUTE);
     expect(read(of)).toBe(fresh(of));
