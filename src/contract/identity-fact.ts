@@ -124,38 +124,16 @@ const QUOTE = 0x22;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What a record says of a person, parsed when somebody looks at it. */
-export interface DeferredTraits {
-  readonly set: Values;
-  readonly setOnce: Values;
-  /** Writes the canonical JSON text of either, without making the values. */
-  write(part: 'set' | 'setOnce', out: TextBuffer): void;
-}
-
 /**
  * Values that are parsed when somebody looks at them: most records of a person repeat what the next one says, and
  * their values are never looked at. Valid as long as the bytes of the record are.
  */
-export class DeferredValues {
+export abstract class DeferredValues {
   /** Of the values that are defined; one set for all records that have the same. */
-  readonly keys: ReadonlySet<string>;
-  readonly #traits: DeferredTraits;
-  readonly #part: 'set' | 'setOnce';
-
-  constructor(keys: ReadonlySet<string>, traits: DeferredTraits, part: 'set' | 'setOnce') {
-    this.keys = keys;
-    this.#traits = traits;
-    this.#part = part;
-  }
-
-  get values(): Values {
-    return this.#traits[this.#part];
-  }
-
-  /** Their canonical JSON text. */
-  write(out: TextBuffer): void {
-    this.#traits.write(this.#part, out);
-  }
+  abstract get keys(): ReadonlySet<string>;
+  abstract get values(): Values;
+  /** Writes their canonical JSON text, without making the values. */
+  abstract write(out: TextBuffer): void;
 }
 
 export const readValues = (values: Values | DeferredValues): Values =>

@@ -24,22 +24,25 @@ export function findValueEnd(text: string, start: number): number {
   throw new Error('a value without an end');
 }
 
-/** The same of a value in bytes. */
-export function findEndOfBytes(bytes: Uint8Array, start: number): number {
-  let depth = 0;
-  for (let at = start; at < bytes.length; at += 1) {
-    const code = bytes[at];
-    if (code === QUOTE) {
-      at += 1;
-      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-      if (depth === 0) return at + 1;
-    } else if (code === 0x7b || code === 0x5b) depth += 1;
-    else if (code === 0x7d || code === 0x5d) {
-      if (depth === 0) return at;
-      depth -= 1;
-    } else if (code === 0x2c && depth === 0) return at;
+/** The same of a value in bytes that is plain: see `isPlain` of a token. */
+export function findEndOfPlain(bytes: Uint8Array, start: number): number {
+  const first = bytes[start];
+  let at = start + 1;
+  if (first === QUOTE) {
+    while (bytes[at] !== QUOTE) at += 1;
+    return at + 1;
   }
-  throw new Error('a value without an end');
+  if (first === 0x7b || first === 0x5b) {
+    for (let depth = 1; depth > 0; at += 1) {
+      const code = bytes[at];
+      if (code === QUOTE) at = findEndOfPlain(bytes, at) - 1;
+      else if (code === 0x7b || code === 0x5b) depth += 1;
+      else if (code === 0x7d || code === 0x5d) depth -= 1;
+    }
+    return at;
+  }
+  while (bytes[at] !== 0x2c && bytes[at] !== 0x7d && bytes[at] !== 0x5d) at += 1;
+  return at;
 }
 
 const QUOTE = 0x22;

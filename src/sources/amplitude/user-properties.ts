@@ -1,8 +1,8 @@
-import { type DeferredTraits, DeferredValues, WHOLE_MARK } from '../../contract/identity-fact.ts';
+import { DeferredValues, WHOLE_MARK } from '../../contract/identity-fact.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { JsonToken, NULL } from '../../lib/json/json-token.ts';
 import type { PropertyName } from '../../lib/json/property-list.ts';
-import { findEndOfBytes } from '../../lib/json/value-end.ts';
+import { findEndOfPlain } from '../../lib/json/value-end.ts';
 import type { TextBuffer } from '../../lib/text-buffer.ts';
 import { toOwnName } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
@@ -28,6 +28,7 @@ interface Shape {
   readonly marks: readonly Mark[];
   readonly set: Part;
   readonly setOnce: Part;
+  readonly rules: UserPropertyRules;
 }
 
 interface Part {
@@ -68,7 +69,7 @@ export function createReadUserProperties(rules: UserPropertyRules): (value: unkn
     const places = marks.map((mark, at) => [names[at]?.text, mark === 0 ? null : at]);
     const isNone = (place: unknown) => marks[place as number] === 1;
     const { set = {}, setOnce = {} } = split(Object.fromEntries(places), { ...rules, isNone });
-    lastShape = { names: names.slice(0, count), marks, set: toPart(set), setOnce: toPart(setOnce) };
+    lastShape = { names: names.slice(0, count), marks, set: toPart(set), setOnce: toPart(setOnce), rules };
     return lastShape;
   };
 
@@ -80,10 +81,10 @@ export function createReadUserProperties(rules: UserPropertyRules): (value: unkn
     if (!value.isPlain) return split(value.read() as Fields, rules);
     const shape = findShape(value);
     const { set, setOnce } = shape;
-    const traits = new PlainTraits(value, shape, rules);
+    lastRecord = (lastRecord + 1) | 0;
     return {
-      set: set.keys.size > 0 ? new DeferredValues(set.keys, traits, 'set') : undefined,
-      setOnce: setOnce.keys.size > 0 ? new DeferredValues(setOnce.keys, traits, 'setOnce') : undefined,
+      set: set.keys.size > 0 ? new PlainValues(value, shape, 'set', lastRecord) : undefined,
+      setOnce: setOnce.keys.size > 0 ? new PlainValues(value, shape, 'setOnce', lastRecord) : undefined,
     };
   };
 }
@@ -98,36 +99,47 @@ function toPart(places: Fields): Part {
   return { keys: new Set(keys), members: [...keys].sort().map(toMember) };
 }
 
-/** The user properties of a record, by their place in the bytes of the part: nothing of them is copied. */
-class PlainTraits implements DeferredTraits {
+/**
+ * What user properties set, or set once, by their place in the bytes of the part: nothing of them is copied. There are
+ * two for every record, and those of a person are kept until the last record of the part, so they hold little.
+ */
+class PlainValues extends DeferredValues {
   readonly #bytes: Buffer;
   readonly #start: number;
-  readonly #end: number;
   readonly #shape: Shape;
-  readonly #rules: UserPropertyRules;
-  #split: ReturnType<typeof split> | undefined;
+  readonly #part: 'set' | 'setOnce';
+  /** A number that both of one record have, and no other one. */
+  readonly #record: number;
 
-  constructor({ text, start, end }: JsonToken, shape: Shape, rules: UserPropertyRules) {
+  constructor({ text, start }: JsonToken, shape: Shape, part: 'set' | 'setOnce', record: number) {
+    super();
     this.#bytes = text.bytes;
     this.#start = start;
-    this.#end = end;
     this.#shape = shape;
-    this.#rules = rules;
+    this.#part = part;
+    this.#record = record;
   }
 
-  get set(): Fields {
-    return this.#read().set ?? {};
+  override get keys(): ReadonlySet<string> {
+    return this.#shape[this.#part].keys;
   }
 
-  get setOnce(): Fields {
-    return this.#read().setOnce ?? {};
+  override get values(): Fields {
+    if (splitOf !== this.#record) {
+      const end = findEndOfPlain(this.#bytes, this.#start);
+      const text = this.#bytes.toString('latin1', this.#start, end);
+      lastSplit = split(JSON.parse(text) as Fields, this.#shape.rules);
+      splitOf = this.#record;
+    }
+    return lastSplit[this.#part] ?? {};
   }
 
   /** Copied from the record: what JSON.stringify would write is what stands there. */
-  write(part: 'set' | 'setOnce', out: TextBuffer): void {
+  override write(out: TextBuffer): void {
     const bytes = this.#bytes;
-    const { names, setOnce, [part]: own } = this.#shape;
-    if (lastCut !== this) cutValues(bytes, this.#start, names);
+    const { names, [this.#part]: own } = this.#shape;
+    if (cutOf !== this.#record) cutValues(bytes, this.#start, names);
+    cutOf = this.#record;
     const start = out.end;
     for (const { label, of } of own.members) {
       out.copy(label, 0, label.length);
@@ -136,22 +148,16 @@ class PlainTraits implements DeferredTraits {
     }
     out.bytes[start] = OPEN_BRACE; // in place of a comma
     out.write('}');
-    // What is kept of it would keep the part.
-    lastCut = part === 'set' && setOnce.keys.size > 0 ? this : undefined;
-  }
-
-  #read(): ReturnType<typeof split> {
-    this.#split ??= split(JSON.parse(this.#toText()) as Fields, this.#rules);
-    return this.#split;
-  }
-
-  #toText(): string {
-    return this.#bytes.toString('latin1', this.#start, this.#end);
   }
 }
 
-/** Whose values were cut last: mostly both parts of it are written one after the other. */
-let lastCut: PlainTraits | undefined;
+/** The record that was read last. */
+let lastRecord = 0;
+
+/** Whose values were parsed last, and whose were cut: mostly both parts of a record follow one on the other. */
+let splitOf = 0;
+let lastSplit: ReturnType<typeof split> = {};
+let cutOf = 0;
 const starts: number[] = [];
 const ends: number[] = [];
 
@@ -161,7 +167,7 @@ function cutValues(bytes: Uint8Array, start: number, names: readonly PropertyNam
   for (let place = 0; place < names.length; place += 1) {
     at += (names[place] as PropertyName).bytes.length - 1; // of the name, which has a comma in front
     starts[place] = at;
-    at = findEndOfBytes(bytes, at);
+    at = findEndOfPlain(bytes, at);
     ends[place] = at;
     at += 1;
   }
