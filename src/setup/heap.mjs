@@ -27,8 +27,8 @@ const GROWTH = 150;
 
 /**
  * Makes V8 collect the old generation when it is two and a half times as large as it was, memory outside of the heap
- * included. During an import V8 finds a growth of 10 to 20% enough by itself, which buffers bring with every part: it
- * marked the same 35 MB again and again, in a tenth of the CPU time.
+ * included. During an import V8 finds a growth of 10 to 20% enough by itself, which buffers bring with every other part:
+ * it marked the same 35 MB again and again.
  */
 export function collectLessOften() {
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
