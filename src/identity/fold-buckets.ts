@@ -56,7 +56,8 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
       if (run) yield* send(run);
       run = await open(buckets);
     }
-    for (const table of run.tables.values()) await table.reserve((PROPERTIES * more) / buckets.length, pace);
+    const properties = Math.min(PROPERTIES * more.ids, more.bytes / PROPERTY_BYTES);
+    for (const table of run.tables.values()) await table.reserve(properties / buckets.length, pace);
     for (const subject of foldPersons(fold, run.filter, shape, after)) {
       run.subjects.push(subject);
       run.bytes += subject.bytes;
@@ -100,8 +101,9 @@ interface Run {
 /** Of the values of subjects that wait for the rest of their buckets. */
 const MOST_BYTES = 12 * 1024 * 1024;
 
-/** Properties of a person, as a guess at how large a table becomes. */
+/** Properties of a person, and the text of one, as a guess at how large a table becomes. */
 const PROPERTIES = 10;
+const PROPERTY_BYTES = 32;
 
 /** A chunk ends at whichever limit of a batch is reached first. */
 function* cutChunks(

@@ -85,12 +85,18 @@ export interface LoadedFold<Fold> {
   readonly fold: Fold;
   /** The buckets that it, and those before and behind it, may hold ids of. */
   readonly buckets: readonly number[];
-  /**
-   * Ids to make room for, no fewer than there are: those of all folds of these buckets come with the first of them, or
-   * those of each with it.
-   */
-  readonly more: number;
+  /** What to make room for: all folds of these buckets with the first of them, and nothing with the others, or each with itself. */
+  readonly more: Extent;
 }
+
+export interface Extent {
+  /** No fewer than there are. */
+  readonly ids: number;
+  /** Of their facts, estimated. */
+  readonly bytes: number;
+}
+
+const NOTHING: Extent = { ids: 0, bytes: 0 };
 
 const READS_IN_FLIGHT = 8;
 
@@ -107,15 +113,15 @@ export async function* loadFolds<Fact, Fold>(
     const lines = source.pieceIds === undefined ? undefined : await orderLines(kind, source, run, foldBytes);
     const { buckets } = run;
     if (lines) {
-      let more = lines.sort();
+      let more: Extent = { ids: lines.sort(), bytes: lines.bytes };
       for await (const fold of foldPieces(kind, source, lines)) {
         yield { fold, buckets, more };
-        more = 0;
+        more = NOTHING;
       }
       continue;
     }
     for await (const fold of loadRun(kind, source, run, foldBytes))
-      yield { fold, buckets, more: kind.getSize(fold) };
+      yield { fold, buckets, more: { ids: kind.getSize(fold), bytes: kind.getWeight(fold) } };
   }
 }
 

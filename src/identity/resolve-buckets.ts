@@ -100,7 +100,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
       openBuckets = buckets;
     }
     // With the time of its merge, an id has two records.
-    for (const table of open.values()) await table.reserve((2 * more) / buckets.length, pace);
+    for (const table of open.values()) await table.reserve((2 * more.ids) / buckets.length, pace);
     const doubted =
       looksUp && options.earlierIds
         ? await loadDoubted(fold, renames, { hash: ledger.hash, earlierIds: options.earlierIds, pace })
