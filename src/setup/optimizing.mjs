@@ -14,7 +14,7 @@ export function optimizeLate() {
 
 /** What a run uses of Node.js, beside what this launcher has loaded. */
 const PARTS_OF_NODE =
-  'assert dns dns/promises fs/promises http2 https perf_hooks process readline tty worker_threads zlib'.split(
+  'assert dns dns/promises fs/promises http2 https perf_hooks process readline timers/promises tty worker_threads zlib'.split(
     ' ',
   );
 

@@ -3,7 +3,6 @@ import { delimiter, join } from 'node:path';
 import { readStamp, writeStamp } from './cache.mjs';
 import { run } from './run.mjs';
 import { SetupError } from './setup-error.mjs';
-import { unpackRedis } from './unpack-redis.mjs';
 
 const WHY =
   'Backhaul keeps its queue in a private Redis (6.2 or newer, or Valkey), which it starts and stops itself.';
@@ -46,6 +45,7 @@ export async function findOrFetchRedis(cache, env, log) {
     throw new SetupError({ what, why: WHY, fix: suggestInstall(process.platform, has) });
   }
   log('fetching redis-server (apt-get download; nothing is installed system-wide)');
+  const { unpackRedis } = await import('./unpack-redis.mjs');
   await unpackRedis({ folder: join(cache, 'redis'), asRoot: process.getuid?.() === 0 });
   const unpacked = unpackedPath(cache);
   if ((await checkVersion(unpacked)).usable) return unpacked;

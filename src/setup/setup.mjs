@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, isBuildReady } from './build.mjs';
 import { getCheckoutCache, getUserCache } from './cache.mjs';
-import { withLock } from './lock.mjs';
 import { checkNodeVersion } from './node-version.mjs';
 import { arePackagesReady, installPackages } from './packages.mjs';
 import { ensureRedis, findOrFetchRedis, findRedis, isRedisReady } from './redis-server.mjs';
@@ -29,6 +28,7 @@ export async function setUp({ root = PROJECT_ROOT, env = process.env, redis = tr
   checkNodeVersion();
   if (isSetUp({ root, env, redis })) return;
   const cache = getCheckoutCache(root);
+  const { withLock } = await import('./lock.mjs');
   await withLock(cache, log, async () => {
     await installPackages(root, log);
     if (redis) await ensureRedis(cache, env, log);
@@ -45,7 +45,9 @@ export async function setUpInstalled({ env = process.env, redis = true, log = ()
   if (!redis || env.REDIS_URL) return undefined;
   const cache = getUserCache(env);
   const { program } = await findRedis(cache, env);
-  return program ?? withLock(cache, log, () => findOrFetchRedis(cache, env, log));
+  if (program) return program;
+  const { withLock } = await import('./lock.mjs');
+  return withLock(cache, log, () => findOrFetchRedis(cache, env, log));
 }
 
 /** Exit code 2 asks the operator to act, as in every command of Backhaul. */
