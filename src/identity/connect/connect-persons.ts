@@ -16,6 +16,7 @@ import { type ConnectOptions, KEPT } from './context.ts';
 import { enterEarlierIds } from './earlier-ids.ts';
 import { JoinedPersons } from './link-fold.ts';
 import { pairMembers } from './pair-members.ts';
+import { rememberFacts } from './remember-facts.ts';
 import { keepJoins } from './removed-joins.ts';
 import { addJoined } from './statements.ts';
 
@@ -41,21 +42,23 @@ export type Connected = z.infer<typeof connected>;
  */
 export async function connectPersons(options: ConnectOptions): Promise<Connected> {
   const { staging, prefix } = options;
-  const bytes = await countBytes(options.listFacts());
+  const listFacts = rememberFacts(options.listFacts);
+  const bytes = await countBytes(listFacts());
   if (!bytes.hasLinks) return { facts: [], renames: [], people: emptyPersonsTally(), hasPersons: false };
   const removedJoins = await options.removedJoins?.();
   const people = emptyPersonsTally();
   const joined = new JoinedPersons();
   const reading = {
     ...options,
+    listFacts,
     pace: createPace(),
     limits: options.limits ?? LOAD_LIMITS,
     kept: options.kept ?? KEPT,
   };
-  await addJoined(joined, options.listFacts(), reading, people);
+  await addJoined(joined, listFacts(), reading, people);
   const joinedHere = [...joined.persons()];
   // The vendor's persons are decided over what it said in all migrations.
-  const listKnown = options.listKnown ?? (() => []);
+  const listKnown = rememberFacts(options.listKnown ?? (() => []));
   await addJoined(joined, listKnown(), reading, people);
   const known = await countBytes(listKnown());
   const context = {
