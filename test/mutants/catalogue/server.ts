@@ -193,6 +193,13 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     tests: ['test/server/capture/ingest'],
   },
   {
+    id: 'N9A',
+    what: 'a profile of escapes is taken for a small one',
+    file: 'src/server/capture/ingest/fit-profile.ts',
+    edits: [['ESCAPE_LENGTH = 6', 'ESCAPE_LENGTH = 1']],
+    tests: ['test/server/capture/ingest'],
+  },
+  {
     id: 'Q12',
     what: 'range ends a day early',
     file: 'src/server/query/date-range.ts',

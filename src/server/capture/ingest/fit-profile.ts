@@ -28,6 +28,19 @@ export function countGrowth(profile: Profile, changes: ChangedValues): number {
   return growth;
 }
 
+/** No less than `countGrowth`, at a fraction of its cost: nothing is written as JSON text. */
+export function countGrowthAtMost(changes: ChangedValues): number {
+  let growth = 0;
+  for (const [key, value] of changes) {
+    if (typeof value === 'string') growth += ESCAPE_LENGTH * (key.length + value.length) + '"":"",'.length;
+    else if (value !== undefined) growth += measureMember(key, value);
+  }
+  return growth;
+}
+
+/** Characters of one UTF-16 unit in JSON text, at most: `\u001f`. */
+const ESCAPE_LENGTH = 6;
+
 /** Length of a person's own properties as JSON text. Of merged persons no value is read. */
 export function measureOwn(profile: Profile): number {
   let length = '{'.length;

@@ -3,13 +3,6 @@ import type { IncomingEvent } from '../incoming-event.ts';
 
 type NamedProperties = Pick<IncomingEvent, 'event' | 'properties'>;
 
-/** The changes of one event to its person's properties. */
-interface PropertyChanges {
-  readonly set: ReadonlyMap<string, unknown>;
-  readonly setOnce: ReadonlyMap<string, unknown>;
-  readonly unset: readonly string[];
-}
-
 /** Facts of a visit that the service copies from any event to its person, latest and first. */
 const COPIED_KEYS = `
   $app_build $app_name $app_namespace $app_version $browser $browser_version
@@ -28,25 +21,6 @@ const INITIAL_KEYS: readonly (readonly [string, string])[] = COPIED_KEYS.map((ke
 const PERSON_EVENTS = new Set(['$identify', '$create_alias', '$merge_dangerously', '$set']);
 const WITHOUT_PERSON_CHANGES = new Set(['$exception', '$$heatmap']);
 
-function toPersonChanges({ properties }: NamedProperties): PropertyChanges {
-  const set = new Map<string, unknown>();
-  const setOnce = new Map<string, unknown>();
-  for (const [key, initialKey] of INITIAL_KEYS) {
-    const value = properties[key];
-    if (value === undefined) continue;
-    set.set(key, value);
-    setOnce.set(initialKey, value);
-  }
-  // What the sender sets takes precedence over what is copied from the visit.
-  addAll(setOnce, properties['$set_once']);
-  addAll(set, properties['$set']);
-  return { set, setOnce, unset: unsetKeys(properties['$unset']) };
-}
-
-function addAll(target: Map<string, unknown>, source: unknown): void {
-  if (isJsonObject(source)) for (const [key, value] of Object.entries(source)) target.set(key, value);
-}
-
 function unsetKeys(value: unknown): readonly string[] {
   if (value === undefined) return NO_KEYS;
   if (Array.isArray(value)) return value.filter((key) => typeof key === 'string');
@@ -61,15 +35,26 @@ export type ChangedValues = ReadonlyMap<string, unknown>;
  * Undefined where the event does not change the person, as hardly any does.
  */
 export function findChanges(
-  properties: ReadonlyMap<string, unknown>,
+  known: ReadonlyMap<string, unknown>,
   event: NamedProperties,
 ): ChangedValues | undefined {
-  if (!isWorthwhile(properties, event)) return undefined;
-  const changes = toPersonChanges(event);
+  if (!isWorthwhile(known, event)) return undefined;
+  const { properties } = event;
   const values = new Map<string, unknown>();
-  for (const [key, value] of changes.setOnce) if (!properties.has(key)) values.set(key, value);
-  for (const [key, value] of changes.set) values.set(key, value);
-  for (const key of changes.unset) values.set(key, undefined);
+  // What the sender sets takes precedence over what is copied from the visit.
+  for (const [key, initialKey] of INITIAL_KEYS) {
+    const value = properties[key];
+    if (value !== undefined && !known.has(initialKey)) values.set(initialKey, value);
+  }
+  const setOnce = toObject(properties['$set_once']);
+  for (const key of Object.keys(setOnce)) if (!known.has(key)) values.set(key, setOnce[key]);
+  for (const key of COPIED_KEYS) {
+    const value = properties[key];
+    if (value !== undefined) values.set(key, value);
+  }
+  const set = toObject(properties['$set']);
+  for (const key of Object.keys(set)) values.set(key, set[key]);
+  for (const key of unsetKeys(properties['$unset'])) values.set(key, undefined);
   return values;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
-import { countGrowth, fitProfile, measureOwn } from './fit-profile.ts';
+import { countGrowth, countGrowthAtMost, fitProfile, measureOwn } from './fit-profile.ts';
 import { isIllegalId } from './illegal-id.ts';
 import { isPersonless, toMergeRequest } from './merge-request.ts';
 import { applyChanges, type ChangedValues, findChanges } from './person-changes.ts';
@@ -216,6 +216,13 @@ const NEW_LENGTH = 64;
  * event by event, so that the result does not depend on how events are cut into requests.
  */
 function makeRoom(draft: Draft, changes: ChangedValues): boolean {
+  if (!draft.isMeasured) {
+    const length = draft.length + countGrowthAtMost(changes);
+    if (length <= MAX_PROFILE_CHARACTERS) {
+      draft.length = length;
+      return true;
+    }
+  }
   const growth = countGrowth(draft, changes);
   const isTooLong = () => growth > 0 && draft.length + growth > MAX_PROFILE_CHARACTERS;
   if (!draft.isMeasured && isTooLong()) {
