@@ -59,6 +59,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     sources.map(({ index }) => index),
     rangeRows,
   );
+  const fold = new RepeatFold();
   for (const [number, range] of ranges.entries()) {
     schedulerDeps.signal.throwIfAborted();
     await schedulerDeps.assertRunning();
@@ -68,6 +69,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     if (!folded) {
       const toRejectsKey = (part: string) => keys.repeatsRejects(generation.name, id, part);
       folded = await foldRange(
+        fold,
         { staging, sources, others, toRejectsKey, signal: schedulerDeps.signal },
         range,
       );
@@ -85,10 +87,11 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
 }
 
 async function foldRange(
+  fold: RepeatFold,
   { staging, sources, others, toRejectsKey, signal }: FoldDeps,
   range: FingerprintRange,
 ): Promise<Repeats> {
-  const fold = new RepeatFold();
+  fold.clear();
   const days = new Set<string>();
   const read = async (number: number) => {
     const source = sources[number];

@@ -23,13 +23,17 @@ const ROWS_PER_TURN = 64 * 1024;
  * it repeats others, and one for each event, by which it collides. Beside the rows that are folded there may be those of
  * other senders (`addOthers`): of a key that these have, their contents stay, and no row of theirs is counted.
  *
- * Memory: 24 bytes a row, and 12 for the table over them.
+ * Memory: 24 bytes a row, and 12 for the table over them, which the next range takes again: what was made anew for each
+ * range would be garbage that V8 leaves for long.
  */
 export class RepeatFold {
   #words = new Int32Array(FIRST_ROWS * FINGERPRINT_WORDS);
   #rows = 0;
+  /** Over the keys of the rows, and the next row of the same key, while they are folded. */
+  #table = new Int32Array(0);
+  #next = new Int32Array(0);
   /** First row of each run of rows of one part and day. */
-  readonly #runs: { readonly firstRow: number; readonly source: number; readonly day: string }[] = [];
+  #runs: { readonly firstRow: number; readonly source: number; readonly day: string }[] = [];
 
   /** Once rows of others were added: how many are not theirs, and a table over the keys of these. */
   #own: { readonly rows: number; readonly table: Int32Array } | undefined;
@@ -40,6 +44,15 @@ export class RepeatFold {
   /** Those of others left out. */
   get rows(): number {
     return this.#own?.rows ?? this.#rows;
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.#rows = 0;
+    this.#runs = [];
+    this.#own = undefined;
+    this.#senders.clear();
+    this.#rejected.clear();
   }
 
   add(source: number, { words, runs }: FingerprintRows): void {
@@ -82,9 +95,11 @@ export class RepeatFold {
 
   async fold(visitor: FoldVisitor): Promise<void> {
     const words = this.#words;
-    const table = createTable(this.#rows);
-    /** Next row of the same key, from the last one that was found; 0 at the end. */
-    const next = new Int32Array(this.#rows);
+    this.#table = takeZeros(this.#table, countSlots(this.#rows));
+    this.#next = takeZeros(this.#next, this.#rows);
+    const table = this.#table;
+    /** From the last row of a key that was found; 0 at the end. */
+    const next = this.#next;
     /** Slots whose key has several rows. */
     const repeated = new Set<number>();
     for (let row = 0; row < this.#rows; row += 1) {
@@ -120,7 +135,7 @@ export class RepeatFold {
 
   async #indexKeys(): Promise<Int32Array> {
     const words = this.#words;
-    const table = createTable(this.#rows);
+    const table = new Int32Array(countSlots(this.#rows));
     for (let row = 0; row < this.#rows; row += 1) {
       if (row % ROWS_PER_TURN === 0) await nextTurn();
       table[findSlot(table, words, words, row * FINGERPRINT_WORDS)] = row + 1;
@@ -173,7 +188,14 @@ export class RepeatFold {
   }
 }
 
-const createTable = (rows: number): Int32Array => new Int32Array(2 ** Math.ceil(Math.log2(1.5 * rows + 2)));
+const countSlots = (rows: number): number => 2 ** Math.ceil(Math.log2(1.5 * rows + 2));
+
+/** So many of the numbers, or of more where they are too few. */
+function takeZeros(numbers: Int32Array<ArrayBuffer>, count: number): Int32Array<ArrayBuffer> {
+  const { buffer } = numbers;
+  if (buffer.byteLength < count * Int32Array.BYTES_PER_ELEMENT) return new Int32Array(count);
+  return new Int32Array(buffer, 0, count).fill(0);
+}
 
 /** Where the key of `wanted` at `at` is in a table over the rows of `words`, or would be. */
 function findSlot(table: Int32Array, words: Int32Array, wanted: Int32Array, at: number): number {
