@@ -39,12 +39,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
   const { staging, facts, from, to, signal, limits, ledger, after = '' } = options;
   const { batch = DEFAULT_BATCH_LIMITS, overwrite, groupIdentifyEvent, contradicted } = options;
   const pace = createPace();
-  const shape = {
-    // Where nobody knows what was sent before, nothing that is live may be replaced.
-    overwrite: overwrite && !ledger.isForgotten,
-    groupIdentifyEvent,
-    maxBytes: getPropertiesMaxBytes(batch),
-  };
+  const shape = { groupIdentifyEvent, maxBytes: getPropertiesMaxBytes(batch) };
   const source = { staging, facts, range: { from, to }, signal, limits, pace, pieceIds: PIECE_IDS };
   let run: Run | undefined;
   for await (const { fold, buckets, more } of loadFolds(RESOLVED_FACTS, source)) {
@@ -73,7 +68,8 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
       hash: ledger.hash,
       tables,
       at: ledger,
-      overwrite: shape.overwrite,
+      // Where nobody knows what was sent before, nothing that is live may be replaced.
+      overwrite: overwrite && !ledger.isForgotten,
       groupFields: toGroupFields(ledger.hash, groupIdentifyEvent),
     });
     return { buckets, tables, filter, subjects: [], bytes: 0 };
@@ -148,13 +144,14 @@ function joinSubjects(chunk: readonly FoldedSubject[], hash: KeyedHash): SentChu
 /** What the ledger has of the properties of one event of a chunk. */
 function listRecords(chunk: readonly FoldedSubject[], event: number, hash: KeyedHash): Uint8Array[] {
   let left = event;
-  for (const { of, mark, names } of chunk) {
-    const inEvent = names[left];
-    left -= names.length;
+  for (const { of, mark, records } of chunk) {
+    const inEvent = records[left];
+    left -= records.length;
     if (!inEvent) continue;
     // Each hash is valid until the next one.
-    const records = inEvent.map(({ entry, key }) => Uint8Array.from(hash.property(of, entry, key)));
-    return mark === undefined ? records : [...records, Uint8Array.from(hash.property(of, mark, ''))];
+    const hashOne = (field: string, key: string) => Uint8Array.from(hash.property(of, field, key));
+    const own = inEvent.names.map(({ key }, at) => hashOne(inEvent.entries[at] as string, key));
+    return mark === undefined ? own : [...own, hashOne(mark, '')];
   }
   return [];
 }

@@ -2,16 +2,15 @@ import { haveOneScope, toMoment, WHOLE_MARK } from '../contract/identity-fact.ts
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import { copyShort } from '../lib/json/flatten.ts';
-import type { StoredProperty } from '../state/facts/snapshots.ts';
-import { type FieldProperty, packProperties, toFieldProperties } from './pack-properties.ts';
+import type { PropertyName } from '../state/facts/property-names.ts';
+import { PropertyRows } from '../state/facts/property-rows.ts';
+import { IS_ONCE, KIND, type PropertyPack, packProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import type { PropertyField, PropertyFilter } from './property-filter.ts';
 import type { ResolvedFold, ResolvedGroup, ResolvedPerson } from './resolved-fold.ts';
 import { createGroupEvent, createPersonEvent, type SyntheticEvent } from './synthetic-events.ts';
 
 export interface FoldPersonsOptions {
-  /** True: the latest values are sent as `$set` and overwrite live ones. False: everything as `$set_once`. */
-  readonly overwrite: boolean;
   /** Name of the event that carries group properties. */
   readonly groupIdentifyEvent: string;
   /** Properties of one event, in bytes of JSON: see getPropertiesMaxBytes. */
@@ -25,8 +24,11 @@ const FRAME_BYTES = 4 * 1024;
 export const getPropertiesMaxBytes = ({ bytes, eventBytes }: BatchLimits): number =>
   Math.min(eventBytes, bytes - ENVELOPE_BYTES) - FRAME_BYTES;
 
-/** Under what the ledger has a property of a subject. */
-export type PropertyRecord = Pick<FieldProperty, 'entry' | 'key'>;
+/** Under what the ledger has the properties of an event: field and name of each. */
+export interface PropertyRecords {
+  readonly entries: readonly PropertyField[];
+  readonly names: readonly PropertyName[];
+}
 
 /** One person or group as events. */
 export interface FoldedSubject {
@@ -37,7 +39,7 @@ export interface FoldedSubject {
   /** Of a group: the field under which the ledger has that it was sent. */
   readonly mark?: string;
   /** The properties of each event, as the ledger has them. */
-  readonly names: readonly (readonly PropertyRecord[])[];
+  readonly records: readonly PropertyRecords[];
   /** Estimated size of the values as JSON. */
   readonly bytes: number;
   readonly unmerged: readonly Unmerged[];
@@ -66,7 +68,7 @@ export function* foldPersons(
     const person = resolved.persons.get(of);
     const months = resolved.active.get(of);
     if (person) yield foldPerson(of, person, months, filter, options);
-    else if (months) yield { kind: 'person', of, events: [], names: [], bytes: 0, unmerged: [], months };
+    else if (months) yield { kind: 'person', of, events: [], records: [], bytes: 0, unmerged: [], months };
     const group = resolved.groups.get(of);
     if (group) yield foldGroup(of, group, filter, options);
   }
@@ -77,26 +79,26 @@ function foldPerson(
   person: ResolvedPerson,
   months: Iterable<number> | undefined,
   filter: PropertyFilter,
-  { overwrite, maxBytes }: FoldPersonsOptions,
+  { maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
   const { id, properties } = person;
-  const known = [dropGone(properties.set.properties()), properties.setOnce.properties()] as const;
-  const { set, later, fill, setOnce } = filter.selectPerson(of, ...known);
-  const { packs, tooLarge } = packProperties(
-    overwrite
-      ? [...toOnce([fill, 'set'], [setOnce, 'set_once']), ...toFieldProperties('$set', 'set', set, later)]
-      : toOnce([set, 'set'], [fill, 'set'], [setOnce, 'set_once']),
-    maxBytes,
-  );
+  const { set, setOnce } = properties;
+  rows.begin();
+  set.addTo(rows);
+  dropGone();
+  const setCount = rows.count;
+  setOnce.addTo(rows);
+  filter.selectPerson(of, rows, setCount);
+  const time = toMoment(findLatest());
+  const { packs, tooLarge } = packProperties(rows, setCount, maxBytes);
   // It may fit where an event may be larger.
-  for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
-  const time = toMoment(findLatest(set, fill, setOnce));
+  for (const row of tooLarge) filter.withdraw(of, toEntry(row), rows.getKey(row));
   return {
     kind: 'person',
     of,
     events: packs.map((pack) => createPersonEvent(id, time, pack)),
-    names: packs.map(toRecords),
-    bytes: countBytes(packs),
+    records: packs.map((pack) => toRecords(pack, toEntry)),
+    bytes: countUnits(packs),
     unmerged: toUnmerged(id, tooLarge),
     months,
   };
@@ -108,49 +110,54 @@ function foldGroup(
   filter: PropertyFilter,
   { groupIdentifyEvent, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
-  const all = properties.set.properties();
-  const { set, later, isNew, unsure } = filter.selectGroup(of, all);
+  const { set } = properties;
+  rows.begin();
+  set.addTo(rows);
+  const { isNew, unsure } = filter.selectGroup(of, rows);
   const { groupFields } = filter;
-  const sendable = toFieldProperties('$group_set', groupFields.set, set, later);
-  const { packs, tooLarge } = packProperties(sendable, maxBytes);
-  for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
+  const { packs, tooLarge } = packProperties(rows, rows.count, maxBytes);
+  for (const row of tooLarge) filter.withdraw(of, groupFields.set, rows.getKey(row));
   // A group without properties is created at the destination, too.
-  const sent = all.length === 0 && isNew ? [[]] : packs;
+  const sent = rows.count === 0 && isNew ? [{ rows, start: 0, stop: 0 }] : packs;
   return {
     kind: 'group',
     of,
     mark: groupFields.mark,
-    names: sent.map(toRecords),
+    records: sent.map((pack) => toRecords(pack, () => groupFields.set)),
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
-    bytes: countBytes(packs),
+    bytes: countUnits(packs),
     unmerged: [
       ...toUnmerged(groupKey, tooLarge),
-      ...unsure.map(({ key }): Unmerged => ({ reason: 'group_may_be_newer', id: groupKey, property: key })),
+      ...unsure.map((key): Unmerged => ({ reason: 'group_may_be_newer', id: groupKey, property: key })),
     ],
   };
 }
 
+/** Those of the subject at hand. */
+const rows = new PropertyRows();
+
 /**
- * What is set of a person, each key once: without what is gone by the newest fact of its scope that says all there is at
- * its time, and of what is left the latest. In and out sorted by key.
+ * Leaves what is set of a person, each key once: without what is gone by the newest fact of its scope that says all there
+ * is at its time, and of what is left the latest. The rows are sorted by key, and stay so.
  */
-function dropGone(properties: readonly StoredProperty[]): readonly StoredProperty[] {
+function dropGone(): void {
   let wholes: string[] | undefined;
-  for (const { key, time } of properties) {
-    if (key !== WHOLE_MARK) continue;
+  for (let row = 0; row < rows.count; row += 1) {
+    if (rows.getKey(row) !== WHOLE_MARK) continue;
     wholes ??= [];
-    wholes.push(time);
+    wholes.push(rows.getTime(row));
   }
-  const kept: StoredProperty[] = [];
-  let last: StoredProperty | undefined;
-  for (const property of properties) {
-    const { key, time } = property;
-    if (key === WHOLE_MARK || (wholes && isGone(time, wholes))) continue;
-    if (last?.key !== key) kept.push(property);
-    else if (time > last.time) kept[kept.length - 1] = property;
-    last = kept[kept.length - 1];
+  let kept = 0;
+  for (let row = 0; row < rows.count; row += 1) {
+    const name = rows.names[row];
+    if (wholes && (rows.getKey(row) === WHOLE_MARK || isGone(rows.getTime(row), wholes))) continue;
+    const last = kept - 1;
+    if (kept === 0 || rows.names[last] !== name) {
+      if (row !== kept) rows.move(row, kept);
+      kept += 1;
+    } else if (rows.getTime(row) > rows.getTime(last)) rows.move(row, last);
   }
-  return kept;
+  rows.count = kept;
 }
 
 function isGone(time: string, wholes: readonly string[]): boolean {
@@ -158,56 +165,54 @@ function isGone(time: string, wholes: readonly string[]): boolean {
   return false;
 }
 
-/** Properties of several lists in the order of their keys. Each list has that order, and no key is in two. */
-function toOnce(...lists: readonly (readonly [readonly StoredProperty[], PropertyField])[]): FieldProperty[] {
-  let all: FieldProperty[] = [];
-  for (const [properties, entry] of lists) {
-    if (properties.length > 0) all = mergeByKey(all, toFieldProperties('$set_once', entry, properties));
+/** The latest time of what is sent. */
+function findLatest(): string {
+  let latest = '';
+  for (let row = 0; row < rows.count; row += 1) {
+    if (rows.marks[row] === 0) continue;
+    const time = rows.getTime(row);
+    if (time !== latest && time > latest) latest = time;
   }
-  return all;
+  return latest;
 }
 
-function mergeByKey(a: FieldProperty[], b: FieldProperty[]): FieldProperty[] {
-  if (a.length === 0) return b;
-  const merged: FieldProperty[] = [];
-  let atB = 0;
-  for (const one of a) {
-    for (let other = b[atB]; other && other.key < one.key; other = b[atB]) {
-      merged.push(other);
-      atB += 1;
-    }
-    merged.push(one);
-  }
-  while (atB < b.length) merged.push(b[atB++] as FieldProperty);
-  return merged;
-}
+const toEntry = (row: number): PropertyField =>
+  ((rows.marks[row] as number) & KIND) === IS_ONCE ? 'set_once' : 'set';
 
 const NONE: readonly Unmerged[] = [];
 
 /** Most subjects have the same names as the one before: one list serves all of them. */
-let lastRecords: readonly PropertyRecord[] = [];
+let lastRecords: PropertyRecords = { entries: [], names: [] };
 
-function toRecords(pack: readonly FieldProperty[]): readonly PropertyRecord[] {
-  const isSame = (one: FieldProperty, at: number) =>
-    lastRecords[at]?.key === one.key && lastRecords[at]?.entry === one.entry;
-  if (pack.length !== lastRecords.length || !pack.every(isSame))
-    lastRecords = pack.map(({ entry, key }) => ({ entry, key }));
+function toRecords(pack: PropertyPack, getEntry: (row: number) => PropertyField): PropertyRecords {
+  if (!areLast(pack, getEntry)) {
+    const own = rows.order.subarray(pack.start, pack.stop);
+    lastRecords = {
+      entries: Array.from(own, getEntry),
+      names: Array.from(own, (row) => rows.names[row] as PropertyName),
+    };
+  }
   return lastRecords;
 }
 
-function findLatest(...lists: readonly (readonly StoredProperty[])[]): string {
-  let latest = '';
-  for (const properties of lists) for (const { time } of properties) if (time > latest) latest = time;
-  return latest;
+function areLast({ start, stop }: PropertyPack, getEntry: (row: number) => PropertyField): boolean {
+  const { entries, names } = lastRecords;
+  if (stop - start !== names.length) return false;
+  for (let at = start; at < stop; at += 1) {
+    const row = rows.order[at] as number;
+    if (names[at - start] !== rows.names[row] || entries[at - start] !== getEntry(row)) return false;
+  }
+  return true;
 }
 
-function countBytes(packs: readonly (readonly FieldProperty[])[]): number {
-  let bytes = 0;
-  for (const pack of packs) for (const { text } of pack) bytes += text.length;
-  return bytes;
+function countUnits(packs: readonly PropertyPack[]): number {
+  let units = 0;
+  for (const { start, stop } of packs)
+    for (let at = start; at < stop; at += 1) units += rows.countUnits(rows.order[at] as number);
+  return units;
 }
 
-const toUnmerged = (id: string, tooLarge: readonly FieldProperty[]): readonly Unmerged[] =>
+const toUnmerged = (id: string, tooLarge: readonly number[]): readonly Unmerged[] =>
   tooLarge.length === 0
     ? NONE
-    : tooLarge.map(({ key }) => ({ reason: 'property_too_large', id, property: key }));
+    : tooLarge.map((row) => ({ reason: 'property_too_large', id, property: rows.getKey(row) }));

@@ -1,35 +1,28 @@
-import type { StoredProperty } from '../state/facts/snapshots.ts';
-import { toTimeMs } from './property-decision.ts';
-import type { PropertyField } from './property-filter.ts';
+import type { PropertyName } from '../state/facts/property-names.ts';
+import type { PropertyRows } from '../state/facts/property-rows.ts';
 
-/** A property and the event field it goes into: `$set`, `$set_once` or `$group_set`. */
-export interface FieldProperty {
-  readonly field: string;
-  /** Under which the ledger has it. */
-  readonly entry: PropertyField;
-  readonly key: string;
-  /** Canonical JSON text of the value. */
-  readonly text: string;
-  /**
-   * Source time, ms since 1970, of a value that replaces and that is not the first one: it may be a former value
-   * again, and must not look like a repeat of its first event.
-   */
-  readonly laterMs: number | undefined;
+/** Marks of rows that are sent, and of no other ones: see PropertyFilter. */
+export const KIND = 7;
+export const REPLACES = 1;
+/** Set, and may only fill a gap: nothing is to be replaced, or a newer value may be live (raiseFloor, an open turn). */
+export const FILLS = 2;
+export const IS_ONCE = 3;
+export const OF_GROUP = 4;
+/** Beside another one: a value of another time was known, so that this may be a former value again. */
+export const COMES_LATER = 8;
+
+/** The properties of one event: of the rows of a person or group those at some places of their order. */
+export interface PropertyPack {
+  readonly rows: PropertyRows;
+  readonly start: number;
+  readonly stop: number;
 }
 
-export const toFieldProperties = (
-  field: string,
-  entry: PropertyField,
-  properties: readonly StoredProperty[],
-  later?: ReadonlySet<string>,
-): FieldProperty[] =>
-  properties.map(({ key, time, text }) => ({
-    field,
-    entry,
-    key,
-    text,
-    laterMs: later?.has(key) ? toTimeMs(time) : undefined,
-  }));
+export interface PropertyPacks {
+  readonly packs: readonly PropertyPack[];
+  /** Numbers of rows. */
+  readonly tooLarge: readonly number[];
+}
 
 /** Constant, because where properties are cut decides the uuids (I2). Fits the smallest batch of a manifest. */
 const PACK_BYTES = 56 * 1024;
@@ -38,40 +31,66 @@ const PACK_BYTES = 56 * 1024;
 const PROFILE_BYTES = 512 * 1024;
 
 /**
- * Cuts the properties of one person or group into few events, in order. A property larger than a pack
- * gets a pack of its own; one that fits into no event of `maxBytes`, or beside the others into no profile, is
- * returned in `tooLarge`.
+ * Cuts what is marked of one person or group into few events, in order. A property larger than a pack gets a pack of its
+ * own; one that fits into no event of `maxBytes`, or beside the others into no profile, is returned in `tooLarge`.
+ * Valid until the next call.
  */
-export function packProperties(
-  properties: readonly FieldProperty[],
-  maxBytes: number,
-): { packs: (readonly FieldProperty[])[]; tooLarge: FieldProperty[] } {
-  if (properties.length > 0 && countAtMost(properties) <= Math.min(PACK_BYTES, maxBytes))
-    return { packs: [properties], tooLarge: [] };
-  const packs: FieldProperty[][] = [];
-  const tooLarge: FieldProperty[] = [];
+export function packProperties(rows: PropertyRows, setCount: number, maxBytes: number): PropertyPacks {
+  const count = orderRows(rows, setCount);
+  const { order, names, starts, stops } = rows;
+  const packs: PropertyPack[] = [];
+  let tooLarge: number[] | undefined;
   let room = 0;
   let total = 0;
-  for (const property of properties) {
-    const bytes = Buffer.byteLength(JSON.stringify(property.key)) + Buffer.byteLength(property.text) + 2;
+  let start = 0;
+  let kept = 0;
+  for (let at = 0; at < count; at += 1) {
+    const row = order[at] as number;
+    // With what is around both: of a name its label has one of two bytes.
+    const bytes =
+      (names[row] as PropertyName).label.length + (stops[row] as number) - (starts[row] as number) + 1;
     if (bytes > maxBytes || total + bytes > PROFILE_BYTES) {
-      tooLarge.push(property);
+      tooLarge ??= [];
+      tooLarge.push(row);
       continue;
     }
     total += bytes;
     if (bytes > room) {
-      packs.push([]);
+      if (kept > start) packs.push({ rows, start, stop: kept });
+      start = kept;
       room = Math.min(PACK_BYTES, maxBytes);
     }
-    packs.at(-1)?.push(property);
+    order[kept] = row;
+    kept += 1;
     room -= bytes;
   }
-  return { packs, tooLarge };
+  if (kept > start) packs.push({ rows, start, stop: kept });
+  return { packs, tooLarge: tooLarge ?? NONE };
 }
 
-/** No fewer bytes than they have: an escape has six, a UTF-16 unit at most three. */
-function countAtMost(properties: readonly FieldProperty[]): number {
-  let bytes = 0;
-  for (const { key, text } of properties) bytes += 6 * key.length + 3 * text.length + 4;
-  return bytes;
+const NONE: readonly number[] = [];
+
+/**
+ * Rows in the order in which they are sent: what fills gaps by key, of what is set and set once, each of which is sorted,
+ * and then what replaces. Returns their number.
+ */
+function orderRows({ order, names, marks, count }: PropertyRows, setCount: number): number {
+  let ordered = 0;
+  let once = setCount;
+  for (let row = 0; row < setCount; row += 1) {
+    if (marks[row] !== FILLS) continue;
+    const { key } = names[row] as PropertyName;
+    for (; once < count; once += 1) {
+      if (marks[once] !== IS_ONCE) continue;
+      if ((names[once] as PropertyName).key > key) break;
+      order[ordered++] = once;
+    }
+    order[ordered++] = row;
+  }
+  for (; once < count; once += 1) if (marks[once] === IS_ONCE) order[ordered++] = once;
+  for (let row = 0; row < setCount; row += 1) {
+    const kind = (marks[row] as number) & KIND;
+    if (kind !== 0 && kind !== FILLS) order[ordered++] = row;
+  }
+  return ordered;
 }

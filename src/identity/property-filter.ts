@@ -1,7 +1,9 @@
-import type { StoredProperty } from '../state/facts/snapshots.ts';
-import { type KeyedHash, toBeforeHash } from '../state/ledger/keyed-hash.ts';
+import { getName, NO_NAME, type PropertyName } from '../state/facts/property-names.ts';
+import type { PropertyRows } from '../state/facts/property-rows.ts';
+import { type FieldHash, HashWords, type KeyedHash, Subject } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { assertNotLate } from './merges/merge-decision.ts';
+import { COMES_LATER, FILLS, IS_ONCE, OF_GROUP, REPLACES } from './pack-properties.ts';
 import {
   decideBeside,
   decideProperty,
@@ -13,24 +15,23 @@ import {
 } from './property-decision.ts';
 import {
   enterProperty,
-  type PropertyEntry,
+  IS_HELD_BACK,
+  IS_LATER,
+  REPLACED,
+  readEntryBefore,
   readPropertyEntry,
+  StoredEntry,
   withdrawProperty,
-  writePropertyEntry,
+  writeEntry,
 } from './property-entry.ts';
 
 /** Selects what is sent about a person or group, and enters it into the ledger. `of`: see ResolvedFact. */
 export interface PropertyFilter {
   /**
-   * Of a property both set and set once, `set` won at the source: where nothing is replaced it wins here, too.
-   * `fill`: set properties that may only fill a gap, because a newer value of them may be live (raiseFloor, or a
-   * turn that has not ended). `later`: see SelectedSet.
+   * Marks what is sent of rows that are set, up to `setCount`, and of those behind them, that are set once. Of a property
+   * that is both, `set` won at the source: where nothing is replaced it wins here, too.
    */
-  selectPerson(
-    of: string,
-    set: readonly StoredProperty[],
-    setOnce: readonly StoredProperty[],
-  ): SelectedSet & { fill: StoredProperty[]; setOnce: StoredProperty[] };
+  selectPerson(of: string, rows: PropertyRows, setCount: number): void;
   /**
    * Properties up to this time, or the one with this key, may be known at the destination under an id that became this
    * person, or perhaps did.
@@ -38,24 +39,13 @@ export interface PropertyFilter {
   raiseFloor(of: string, key: string | undefined, timeMs: number): void;
   readonly groupFields: GroupFields;
   /**
-   * `isNew`: no other turn has sent the group itself. `unsure`: properties that are not sent, because newer ones
-   * may be live, and those of groups always replace.
+   * Marks what is sent. `isNew`: no other turn has sent the group itself. `unsure`: keys that are not sent, because newer
+   * values may be live, and those of groups always replace.
    */
-  selectGroup(
-    of: string,
-    set: readonly StoredProperty[],
-  ): SelectedSet & { isNew: boolean; unsure: StoredProperty[] };
+  selectGroup(of: string, rows: PropertyRows): { isNew: boolean; unsure: readonly string[] };
   /** Takes back that a property is sent. */
   withdraw(of: string, entry: PropertyField, key: string): void;
 }
-
-/** `later`: keys of those of `set` of which a value of another time was known, so they may be a former value again. */
-export interface SelectedSet {
-  readonly set: StoredProperty[];
-  readonly later: ReadonlySet<string>;
-}
-
-const NONE_LATER: ReadonlySet<string> = new Set();
 
 /** Fields of the ledger's table; a group has its own subject, so `set` serves both. See toGroupFields. */
 export type PropertyField = 'set' | 'set_once' | `set:${string}`;
@@ -76,16 +66,19 @@ const HAS_FLOORS = 'floors';
 const ENTERED = 'entered';
 
 /** The record of a property that was set. `of`: the hash of the person. */
-export const hashSetProperty = (hash: KeyedHash, of: Buffer, key: string): Uint8Array =>
-  hash.property(of.toString('hex'), SET, key);
+export const hashSetProperty = (hash: KeyedHash, of: Buffer, key: string): HashWords =>
+  hashProperty(hash, of, SET, key);
+
+const hashProperty = (hash: KeyedHash, of: Buffer, field: string, key: string): HashWords =>
+  new HashWords().read(hash.property(of.toString('hex'), field, key), 0);
 
 /** How many set properties were entered of a person while they replaced live ones; 0 also where none were counted. */
 export const countEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): number =>
-  readPropertyEntry(table, hash.property(of.toString('hex'), ENTERED, ''))?.timeMs ?? 0;
+  readPropertyEntry(table, hashProperty(hash, of, ENTERED, ''))?.timeMs ?? 0;
 
 /** Whether set properties may have been entered of a person. Ledgers of earlier forms do not say that none were. */
 export const mayHaveEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): boolean =>
-  hash.form < 4 || readPropertyEntry(table, hash.property(of.toString('hex'), ENTERED, '')) !== undefined;
+  hash.form < 4 || readPropertyEntry(table, hashProperty(hash, of, ENTERED, '')) !== undefined;
 
 /** Fields under which the ledger has properties of groups, and that a group was sent; the key of the latter is empty. */
 export interface GroupFields {
@@ -116,7 +109,7 @@ const toGroupField = (event: string): PropertyField =>
 
 const toGroupName = (event: string) => `${event.length}:${event}`;
 
-export function createPropertyFilter(options: {
+export interface PropertyFilterOptions {
   readonly hash: KeyedHash;
   /** By bucket; those of every subject that is selected. */
   readonly tables: ReadonlyMap<number, RecordTable>;
@@ -127,179 +120,205 @@ export function createPropertyFilter(options: {
   /** Whether set properties replace live ones, or only fill gaps. Those of groups always replace. */
   readonly overwrite: boolean;
   readonly groupFields: GroupFields;
-}): PropertyFilter {
-  const { hash, tables, at, overwrite, groupFields } = options;
+}
 
-  let lastOf = '';
-  let lastTable: RecordTable | undefined;
-  /** That of a subject; the properties of one follow one another. */
-  const findTable = (of: string): RecordTable | undefined => {
-    if (of === lastOf) return lastTable;
-    lastOf = of;
-    lastTable = tables.get(Number.parseInt(of.slice(0, 2), 16));
-    return lastTable;
-  };
+export const createPropertyFilter = (options: PropertyFilterOptions): PropertyFilter =>
+  new LedgerFilter(options);
 
-  /** Enters the value where it is sent. */
-  const select = (
-    of: string,
-    field: string,
-    { key, time }: Pick<StoredProperty, 'key' | 'time'>,
+/** A class, and entries that change: nothing is made for a property. */
+class LedgerFilter implements PropertyFilter {
+  readonly groupFields: GroupFields;
+  readonly #options: PropertyFilterOptions;
+  readonly #set: FieldHash;
+  readonly #setOnce: FieldHash;
+  readonly #groupSet: FieldHash;
+  readonly #groupOthers: readonly FieldHash[];
+  readonly #floor: FieldHash;
+  readonly #hasFloors: FieldHash;
+  readonly #floorOfOne: FieldHash;
+  readonly #entered: FieldHash;
+  /** Whose properties follow one another, and its table. */
+  readonly #subject = new Subject();
+  #table: RecordTable | undefined;
+  readonly #words = new HashWords();
+  readonly #known = new StoredEntry();
+  readonly #next = new StoredEntry();
+  /** What was found with the last verdict. */
+  #isLater = false;
+  #isFirst = false;
+
+  constructor(options: PropertyFilterOptions) {
+    const { hash, groupFields } = options;
+    this.#options = options;
+    this.groupFields = groupFields;
+    this.#set = hash.field(SET);
+    this.#setOnce = hash.field(SET_ONCE);
+    this.#groupSet = hash.field(groupFields.set);
+    this.#groupOthers = groupFields.others.map((other) => hash.field(other));
+    this.#floor = hash.field(FLOOR);
+    this.#hasFloors = hash.field(HAS_FLOORS);
+    this.#floorOfOne = hash.field(FLOOR_OF_ONE);
+    this.#entered = hash.field(ENTERED);
+  }
+
+  selectPerson(of: string, rows: PropertyRows, setCount: number): void {
+    this.#open(of);
+    const { overwrite } = this.#options;
+    const { names, marks, count } = rows;
+    const floorMs = overwrite ? this.#readMark(this.#floor, NO_NAME) : 0;
+    const hasFloors = overwrite && this.#readMark(this.#hasFloors, NO_NAME) > 0;
+    persons = (persons + 1) | 0;
+    let firsts = 0;
+    for (let row = 0; row < setCount; row += 1) {
+      const name = names[row] as PropertyName;
+      const timeMs = toTimeMs(rows.getTime(row));
+      // The value that the floor of one property was raised for has its very time.
+      const replaces =
+        overwrite && timeMs > floorMs && !(hasFloors && timeMs < this.#readMark(this.#floorOfOne, name));
+      const value = !overwrite ? FILLING : replaces ? REPLACING : HELD_BACK;
+      const verdict = this.#select(this.#set, name, timeMs, value);
+      if (this.#isFirst) firsts += 1;
+      if (!overwrite) name.takenOf = persons;
+      if (verdict === 'known') continue;
+      if (replaces && verdict === 'send') marks[row] = this.#isLater ? REPLACES | COMES_LATER : REPLACES;
+      else {
+        marks[row] = FILLS;
+        name.takenOf = persons;
+      }
+    }
+    if (firsts > 0) this.#addEntered(overwrite ? firsts : 0);
+    for (let row = setCount; row < count; row += 1) {
+      const name = names[row] as PropertyName;
+      if (name.takenOf === persons || (!overwrite && this.#isKnown(this.#set, name))) continue;
+      if (this.#select(this.#setOnce, name, toTimeMs(rows.getTime(row)), SET_BEFORE) !== 'known')
+        marks[row] = IS_ONCE;
+    }
+  }
+
+  raiseFloor(of: string, key: string | undefined, timeMs: number): void {
+    this.#open(of);
+    if (key === undefined) this.#raiseMark(this.#floor, NO_NAME, timeMs);
+    else {
+      this.#raiseMark(this.#hasFloors, NO_NAME, 1);
+      this.#raiseMark(this.#floorOfOne, getName(key), timeMs);
+    }
+  }
+
+  selectGroup(of: string, rows: PropertyRows) {
+    this.#open(of);
+    const { hash, at } = this.#options;
+    const mark = hash.field(this.groupFields.mark);
+    const isNew = this.#select(mark, NO_NAME, Number.NEGATIVE_INFINITY, MARK) === 'send';
+    const unsure: string[] = [];
+    for (let row = 0; row < rows.count; row += 1) {
+      const name = rows.names[row] as PropertyName;
+      const verdict = at.isForgotten ? 'fill' : this.#selectOfGroup(name, toTimeMs(rows.getTime(row)));
+      if (verdict === 'send') rows.marks[row] = this.#isLater ? OF_GROUP | COMES_LATER : OF_GROUP;
+      else if (verdict === 'fill') unsure.push(name.key);
+    }
+    return { isNew, unsure };
+  }
+
+  withdraw(of: string, entry: PropertyField, key: string): void {
+    this.#open(of);
+    const { hash, at } = this.#options;
+    if (this.#table) withdrawProperty(this.#table, hash.property(of, entry, key), at.turn);
+  }
+
+  #open(of: string): void {
+    if (of === this.#subject.of) return;
+    this.#subject.set(of);
+    this.#table = this.#options.tables.get(this.#subject.a >>> 24);
+  }
+
+  /** Enters the value where it is sent. `others`: of the same property in events of other names. */
+  #select(
+    field: FieldHash,
+    name: PropertyName,
+    timeMs: number,
     value: Value,
-    on?: Selecting,
-  ): PropertyVerdict => {
-    const table = findTable(of);
+    others: readonly (StoredEntry | undefined)[] = NO_ENTRIES,
+  ): PropertyVerdict {
+    const table = this.#table;
+    this.#isLater = false;
+    this.#isFirst = false;
     if (!table) return 'send';
-    // Before the hash of its own, which the next one would replace.
-    const others =
-      on && on.others.length > 0
-        ? on.others.map((other) => readPropertyEntry(table, hash.property(of, other, key)))
-        : NO_ENTRIES;
-    for (const other of others) if (other) assertNotLate(at, other.sentAt);
-    const property = hash.property(of, field, key);
-    const timeMs = toTimeMs(time);
-    const known = readPropertyEntry(table, property);
+    const { at } = this.#options;
+    const property = this.#words;
+    field.put(property, this.#subject, name);
+    const found = table.seek(property);
+    const known = this.#known.read(table, found);
     if (known) assertNotLate(at, known.sentAt);
-    const { replaces: replaced, isOnce, isHeldBack } = value;
-    const before = known && isOnce ? readPropertyEntry(table, toBeforeHash(property)) : undefined;
+    const before = known && value.isOnce ? readEntryBefore(table, property) : undefined;
     const decided = decideProperty(known, timeMs, value, at, before);
     const verdict = others.length === 0 ? decided : decideBeside(decided, timeMs, others);
     if (verdict !== 'send') return verdict;
-    const isLater = isLaterValue(known, timeMs);
-    if (isLater) on?.addLater(key);
-    if (!known && on) on.firsts += 1;
-    enterProperty(table, property, { timeMs, sentAt: at.turn, replaced, isLater, isHeldBack }, known);
+    this.#isLater = isLaterValue(known, timeMs);
+    this.#isFirst = !known;
+    const flags = this.#isLater ? value.flags | IS_LATER : value.flags;
+    enterProperty(table, property, found, this.#next.set(timeMs, at.turn, flags), known);
     return verdict;
-  };
-  const isKnown = (of: string, field: string, key: string): boolean => {
-    const table = findTable(of);
-    const entry = table && readPropertyEntry(table, hash.property(of, field, key));
+  }
+
+  #selectOfGroup(name: PropertyName, timeMs: number): PropertyVerdict {
+    const others = this.#groupOthers.map((other) => this.#read(other, name));
+    for (const other of others) if (other) assertNotLate(this.#options.at, other.sentAt);
+    return this.#select(this.#groupSet, name, timeMs, REPLACING, others);
+  }
+
+  #isKnown(field: FieldHash, name: PropertyName): boolean {
+    const table = this.#table;
+    if (!table) return false;
+    const { at } = this.#options;
+    field.put(this.#words, this.#subject, name);
+    const entry = this.#known.read(table, table.seek(this.#words));
     return entry !== undefined && (entry.sentAt === at.turn || at.hasEnded(entry.sentAt));
-  };
+  }
 
-  const addEntered = (of: string, more: number): void => {
-    const table = findTable(of);
+  #read(field: FieldHash, name: PropertyName): StoredEntry | undefined {
+    if (!this.#table) return undefined;
+    field.put(this.#words, this.#subject, name);
+    return readPropertyEntry(this.#table, this.#words);
+  }
+
+  #readMark(field: FieldHash, name: PropertyName): number {
+    const table = this.#table;
+    if (!table) return Number.NEGATIVE_INFINITY;
+    field.put(this.#words, this.#subject, name);
+    return this.#known.read(table, table.seek(this.#words))?.timeMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #raiseMark(field: FieldHash, name: PropertyName, timeMs: number): void {
+    if (timeMs > this.#readMark(field, name)) this.#writeMark(field, name, timeMs);
+  }
+
+  #addEntered(more: number): void {
+    const known = this.#readMark(this.#entered, NO_NAME);
+    const isCounted = known !== Number.NEGATIVE_INFINITY;
+    if (!isCounted || more > 0) this.#writeMark(this.#entered, NO_NAME, isCounted ? known + more : more);
+  }
+
+  #writeMark(field: FieldHash, name: PropertyName, timeMs: number): void {
+    const table = this.#table;
     if (!table) return;
-    const entered = hash.property(of, ENTERED, '');
-    const known = readPropertyEntry(table, entered);
-    if (!known || more > 0) writePropertyEntry(table, entered, toMark((known?.timeMs ?? 0) + more), known);
-  };
-
-  const toMark = (timeMs: number): PropertyEntry => ({
-    timeMs,
-    sentAt: at.turn,
-    replaced: false,
-    isLater: false,
-    isHeldBack: false,
-  });
-  const readMark = (of: string, field: string, key: string): number => {
-    const table = findTable(of);
-    const entry = table && readPropertyEntry(table, hash.property(of, field, key));
-    return entry?.timeMs ?? Number.NEGATIVE_INFINITY;
-  };
-  const raiseMark = (of: string, field: string, key: string, timeMs: number): void => {
-    const table = findTable(of);
-    if (!table || timeMs <= readMark(of, field, key)) return;
-    const mark = hash.property(of, field, key);
-    writePropertyEntry(table, mark, toMark(timeMs), readPropertyEntry(table, mark));
-  };
-
-  return {
-    groupFields,
-    selectPerson(of, set, setOnce) {
-      const floorMs = readMark(of, FLOOR, '');
-      const hasFloors = readMark(of, HAS_FLOORS, '') > 0;
-      const sentSet: StoredProperty[] = [];
-      const fill: StoredProperty[] = [];
-      const on = new Selecting();
-      for (const one of set) {
-        const timeMs = toTimeMs(one.time);
-        // The value that the floor of one property was raised for has its very time.
-        const replaces =
-          overwrite && timeMs > floorMs && !(hasFloors && timeMs < readMark(of, FLOOR_OF_ONE, one.key));
-        const value = !overwrite ? FILLING : replaces ? REPLACING : HELD_BACK;
-        const verdict = select(of, SET, one, value, on);
-        if (verdict === 'known') continue;
-        if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
-        else fill.push(one);
-      }
-      if (on.firsts > 0) addEntered(of, overwrite ? on.firsts : 0);
-      const wasSet = listKeys(set);
-      const filled = listKeys(fill);
-      const candidates = overwrite
-        ? setOnce.filter(({ key }) => !filled.has(key))
-        : setOnce.filter(({ key }) => !wasSet.has(key) && !isKnown(of, SET, key));
-      const sentOnce = candidates.filter((one) => select(of, SET_ONCE, one, SET_BEFORE) !== 'known');
-      return { set: sentSet, later: on.later, fill, setOnce: sentOnce };
-    },
-    raiseFloor(of, key, timeMs) {
-      if (key === undefined) return raiseMark(of, FLOOR, '', timeMs);
-      raiseMark(of, HAS_FLOORS, '', 1);
-      raiseMark(of, FLOOR_OF_ONE, key, timeMs);
-    },
-    selectGroup(of, set) {
-      const isNew = select(of, groupFields.mark, THE_GROUP, MARK) === 'send';
-      if (at.isForgotten) return { set: [], later: NONE_LATER, isNew, unsure: [...set] };
-      const sent: StoredProperty[] = [];
-      const unsure: StoredProperty[] = [];
-      const on = new Selecting(groupFields.others);
-      for (const one of set) {
-        const verdict = select(of, groupFields.set, one, REPLACING, on);
-        if (verdict === 'send') sent.push(one);
-        else if (verdict === 'fill') unsure.push(one);
-      }
-      return { set: sent, later: on.later, isNew, unsure };
-    },
-    withdraw(of, entry, key) {
-      const table = findTable(of);
-      if (table) withdrawProperty(table, hash.property(of, entry, key), at.turn);
-    },
-  };
+    field.put(this.#words, this.#subject, name);
+    const found = table.seek(this.#words);
+    const known = this.#known.read(table, found);
+    writeEntry(table, this.#words, found, this.#next.set(timeMs, this.#options.at.turn, 0), known);
+  }
 }
 
 interface Value extends GivenValue {
-  readonly isHeldBack: boolean;
+  /** Of its entry. */
+  readonly flags: number;
 }
-const REPLACING: Value = { keep: 'latest', replaces: true, isHeldBack: false, isOnce: false };
-const HELD_BACK: Value = { keep: 'latest', replaces: false, isHeldBack: true, isOnce: false };
-const FILLING: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: true };
-const SET_BEFORE: Value = { keep: 'earliest', replaces: false, isHeldBack: false, isOnce: true };
+const REPLACING: Value = { keep: 'latest', replaces: true, flags: REPLACED, isOnce: false };
+const HELD_BACK: Value = { keep: 'latest', replaces: false, flags: IS_HELD_BACK, isOnce: false };
+const FILLING: Value = { keep: 'latest', replaces: false, flags: 0, isOnce: true };
+const SET_BEFORE: Value = { keep: 'earliest', replaces: false, flags: 0, isOnce: true };
 /** Of the group itself. */
-const MARK: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: false };
-const THE_GROUP = { key: '', time: '' };
-const NO_ENTRIES: readonly PropertyEntry[] = [];
+const MARK: Value = { keep: 'latest', replaces: false, flags: 0, isOnce: false };
+const NO_ENTRIES: readonly (StoredEntry | undefined)[] = [];
 
-/** Most subjects have those of the one before: one set serves all of them. */
-function listKeys(properties: readonly StoredProperty[]): ReadonlySet<string> {
-  if (properties.length === 0) return NO_KEYS;
-  if (properties.length !== lastKeys.size || !properties.every(({ key }) => lastKeys.has(key)))
-    lastKeys = new Set(properties.map(({ key }) => key));
-  return lastKeys;
-}
-const NO_KEYS: ReadonlySet<string> = new Set();
-let lastKeys = NO_KEYS;
-
-/** What is found while the properties of one subject are selected. */
-class Selecting {
-  /** Fields of the same properties in events of other names. */
-  readonly others: readonly PropertyField[];
-  /** Properties of which nothing was known. */
-  firsts = 0;
-  #later: Set<string> | undefined;
-
-  constructor(others: readonly PropertyField[] = NO_FIELDS) {
-    this.others = others;
-  }
-
-  /** Most subjects have none. */
-  get later(): ReadonlySet<string> {
-    return this.#later ?? NONE_LATER;
-  }
-
-  addLater(key: string): void {
-    this.#later ??= new Set();
-    this.#later.add(key);
-  }
-}
-
-const NO_FIELDS: readonly PropertyField[] = [];
+/** As many as were selected, whatever the filter. */
+let persons = 0;

@@ -1,6 +1,7 @@
 import { DeferredValues, haveOneScope, readValues } from '../contract/identity-fact.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import type { TextBuffer } from '../lib/text-buffer.ts';
+import { PropertyRows } from '../state/facts/property-rows.ts';
 import {
   covers as coversText,
   type Snapshot,
@@ -140,14 +141,30 @@ export class PropertyFold {
     return [{ time: this.#time, text: this.#text ?? renderSnapshot(readValues(this.#values ?? {})) }];
   }
 
-  /** Sorted by key. A key may be there once for each scope. */
+  /** Sorted by key. A key may be there once for each scope, the latest first. */
+  addTo(rows: PropertyRows): void {
+    const from = rows.count;
+    this.#addAll(rows);
+    if (this.#byKey || this.#others) rows.sort(from);
+  }
+
+  /** The same as objects. */
   properties(): StoredProperty[] {
-    const properties: StoredProperty[] = [];
-    const snapshots = this.snapshots();
-    for (const { time, text } of snapshots) {
-      splitMembers(text, (key, value) => properties.push({ key, time, text: value }));
-    }
-    return snapshots.length > 1 ? properties.sort((a, b) => (a.key < b.key ? -1 : 1)) : properties;
+    listed.begin();
+    this.addTo(listed);
+    return Array.from({ length: listed.count }, (_, row) => ({
+      key: listed.getKey(row),
+      time: listed.getTime(row),
+      text: listed.getText(row),
+    }));
+  }
+
+  #addAll(rows: PropertyRows): void {
+    if (this.#byKey) {
+      for (const [key, version] of this.#byKey) rows.add(key, version.time, getText(version));
+    } else if (this.#text !== undefined) rows.addSnapshot(this.#time, this.#text);
+    else for (const { time, text } of this.#listOwn()) rows.addSnapshot(time, text);
+    if (this.#others) this.#others.#addAll(rows);
   }
 
   #isOfOthers(time: string): boolean {
@@ -195,6 +212,7 @@ export class PropertyFold {
 }
 
 const TAB = '\t';
+const listed = new PropertyRows();
 
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;

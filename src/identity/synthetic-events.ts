@@ -1,10 +1,10 @@
-import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { toHashable } from '../lib/hashable-text.ts';
-import { quote } from '../lib/json/quote.ts';
 import { TextBuffer } from '../lib/text-buffer.ts';
-import { createEventId, createEventIdOfBytes } from '../sources/mapping/event-id.ts';
-import type { FieldProperty } from './pack-properties.ts';
+import { createEventId, createEventIdInPlace, HEAD_BYTES } from '../sources/mapping/event-id.ts';
+import type { PropertyName } from '../state/facts/property-names.ts';
+import { COMES_LATER, KIND, type PropertyPack } from './pack-properties.ts';
+import { toTimeMs } from './property-decision.ts';
 
 /**
  * An event that comes from no single record, as it is sent. Its uuid depends on its content and its subject, not
@@ -13,15 +13,24 @@ import type { FieldProperty } from './pack-properties.ts';
  */
 export class SyntheticEvent {
   readonly event: string;
+  /** Many events wait to be sent, and a view of bytes is larger than all else that is kept of one. */
+  readonly #page: Uint8Array;
+  readonly #start: number;
+  readonly #stop: number;
+
+  constructor(event: string, page: Uint8Array, start: number, stop: number) {
+    this.event = event;
+    this.#page = page;
+    this.#start = start;
+    this.#stop = stop;
+  }
+
   /**
    * JSON text of the whole event: values are canonical JSON already, and are not parsed to be written again. Many wait
    * to be sent, so it is bytes, which no collection of garbage copies.
    */
-  readonly text: Uint8Array;
-
-  constructor(event: string, text: Uint8Array) {
-    this.event = event;
-    this.text = text;
+  get text(): Uint8Array {
+    return this.#page.subarray(this.#start, this.#stop);
   }
 
   /** Rarely asked for, as the next one. */
@@ -49,14 +58,10 @@ export function createMergeEvent(userId: string, anonId: string, time: string): 
   return end('$identify');
 }
 
-export function createPersonEvent(
-  id: string,
-  time: string,
-  properties: readonly FieldProperty[],
-): SyntheticEvent {
-  const uuid = createContentId(['people', 'person', id], properties);
+export function createPersonEvent(id: string, time: string, pack: PropertyPack): SyntheticEvent {
+  const uuid = createContentId(['people', 'person', id], pack);
   begin({ event: '$identify', uuid, time, distinctId: id });
-  writeFields(properties);
+  writeFields(pack);
   return end('$identify');
 }
 
@@ -65,15 +70,15 @@ export function createGroupEvent(
   groupType: string,
   groupKey: string,
   time: string,
-  properties: readonly FieldProperty[],
+  pack: PropertyPack,
 ): SyntheticEvent {
-  const uuid = createContentId(['people', 'group', event, groupType, groupKey], properties);
+  const uuid = createContentId(['people', 'group', event, groupType, groupKey], pack);
   begin({ event, uuid, time, distinctId: toGroupDistinctId(groupType, groupKey) });
   scratch.write(',"$group_type":');
   scratch.writeString(groupType);
   scratch.write(',"$group_key":');
   scratch.writeString(groupKey);
-  writeFields(properties);
+  writeFields(pack);
   return end(event);
 }
 
@@ -105,7 +110,7 @@ function begin({
 
 function end(event: string): SyntheticEvent {
   scratch.write(',"$geoip_disable":true}}');
-  return new SyntheticEvent(event, keep(scratch.bytes, scratch.end));
+  return keep(event, scratch.bytes, scratch.end);
 }
 
 /** Events that are made one after the other share memory, which is free when none of them is needed any more. */
@@ -113,73 +118,67 @@ let page = new Uint8Array(0);
 let pageEnd = 0;
 const PAGE_BYTES = 128 * 1024;
 
-function keep(bytes: Uint8Array, length: number): Uint8Array {
-  if (length > PAGE_BYTES / 4) return Uint8Array.from(bytes.subarray(0, length));
+function keep(event: string, bytes: Uint8Array, length: number): SyntheticEvent {
+  if (length > PAGE_BYTES / 4)
+    return new SyntheticEvent(event, Uint8Array.from(bytes.subarray(0, length)), 0, length);
   if (pageEnd + length > page.length) {
     page = new Uint8Array(PAGE_BYTES);
     pageEnd = 0;
   }
-  const kept = page.subarray(pageEnd, pageEnd + length);
-  kept.set(bytes.subarray(0, length));
+  const start = pageEnd;
+  page.set(bytes.subarray(0, length), start);
   pageEnd += length;
-  return kept;
+  return new SyntheticEvent(event, page, start, pageEnd);
 }
 
 /**
  * An id of texts and of JSON.stringify of a list of fields, keys, texts and later times: uuids depend on every byte of
  * it.
  */
-function createContentId(parts: readonly string[], properties: readonly FieldProperty[]): string {
-  scratch.end = 0;
-  for (const { field, key, text, laterMs } of properties) {
-    scratch.write(scratch.end === 0 ? '[["' : ',["');
-    scratch.write(field);
-    writeName(key, contentNames, toContentName);
-    scratch.writeString(text);
-    if (laterMs !== undefined) scratch.write(`,${laterMs}`);
+function createContentId(parts: readonly string[], { rows, start, stop }: PropertyPack): string {
+  const { order, names, starts, stops, marks, bytes } = rows;
+  scratch.end = HEAD_BYTES;
+  for (let at = start; at < stop; at += 1) {
+    const row = order[at] as number;
+    const mark = marks[row] as number;
+    const { label } = names[row] as PropertyName;
+    scratch.copy(INTRODUCTIONS[mark & KIND] as Uint8Array);
+    scratch.copy(label);
+    scratch.bytes[scratch.end - 1] = COMMA; // in place of the colon
+    scratch.copyAsString(bytes, starts[row] as number, stops[row] as number);
+    if ((mark & COMES_LATER) !== 0) scratch.write(`,${toTimeMs(rows.getTime(row))}`);
     scratch.write(']');
   }
-  scratch.write(scratch.end === 0 ? '[]' : ']');
-  const content = scratch.bytes.subarray(0, scratch.end);
-  return isAscii(content)
-    ? createEventIdOfBytes(parts, content)
-    : createEventId([...parts, content.toString('utf8')]);
+  if (start === stop) scratch.write('[');
+  else scratch.bytes[HEAD_BYTES] = BRACKET; // in place of a comma
+  scratch.write(']');
+  return rows.isAscii
+    ? createEventIdInPlace(parts, scratch.bytes, scratch.end)
+    : createEventId([...parts, scratch.bytes.toString('utf8', HEAD_BYTES, scratch.end)]);
 }
 
 /** Properties of one field follow one another. */
-function writeFields(properties: readonly FieldProperty[]): void {
-  if (properties.length === 0) return;
+function writeFields({ rows, start, stop }: PropertyPack): void {
+  if (start === stop) return;
+  const { order, names, starts, stops, marks, bytes } = rows;
   let open = '';
-  for (const { field, key, text } of properties) {
+  for (let at = start; at < stop; at += 1) {
+    const row = order[at] as number;
+    const field = FIELDS[(marks[row] as number) & KIND] as string;
     if (field === open) scratch.write(',');
     else scratch.write(`${open === '' ? '' : '}'},"${field}":{`);
-    writeName(key, labels, toLabel);
-    scratch.write(text);
+    scratch.copy((names[row] as PropertyName).label);
+    scratch.copy(bytes, starts[row] as number, stops[row] as number);
     open = field;
   }
   scratch.write('}');
 }
 
-/** What is written for a name, by name: of a project there are few. */
-const contentNames = new Map<string, Uint8Array>();
-const labels = new Map<string, Uint8Array>();
-const NAMES_KEPT = 1_000;
-const NAME_MAX_LENGTH = 100;
-
-/** Behind a field, and in front of a text. */
-const toContentName = (name: string): string => `",${quote(name)},`;
-/** In front of a value. */
-const toLabel = (name: string): string => `${quote(name)}:`;
-
-function writeName(name: string, known: Map<string, Uint8Array>, render: (name: string) => string): void {
-  let bytes = known.get(name);
-  if (bytes === undefined) {
-    bytes = Buffer.from(render(name));
-    if (known.size === NAMES_KEPT) known.clear();
-    if (name.length <= NAME_MAX_LENGTH) known.set(name, bytes);
-  }
-  scratch.copy(bytes, 0, bytes.length);
-}
+/** By what rows are marked with: see PropertyFilter. */
+const FIELDS = ['', '$set', '$set_once', '$set_once', '$group_set'];
+const INTRODUCTIONS = FIELDS.map((field) => Buffer.from(`,["${field}",`));
+const COMMA = 0x2c;
+const BRACKET = 0x5b;
 
 const ID_MAX_LENGTH = 200;
 const TAIL_LENGTH = 32;

@@ -46,13 +46,28 @@ export class TextBuffer {
     this.end = to + 1;
   }
 
-  copy(from: Uint8Array, start: number, stop: number): void {
+  copy(from: Uint8Array, start = 0, stop = from.length): void {
     this.reserve(stop - start);
     const { bytes, end } = this;
     const shift = end - start;
     if (stop - start > MOST_SHORT_COPY) bytes.set(from.subarray(start, stop), end);
     else for (let at = start; at < stop; at += 1) bytes[at + shift] = from[at] as number;
     this.end = end + stop - start;
+  }
+
+  /** JSON text as the value of a JSON string: there are no characters in it that need more than a backslash. */
+  copyAsString(from: Uint8Array, start: number, stop: number): void {
+    this.reserve(2 * (stop - start) + 2);
+    const { bytes } = this;
+    let to = this.end;
+    bytes[to++] = QUOTE;
+    for (let at = start; at < stop; at += 1) {
+      const code = from[at] as number;
+      if (code === QUOTE || code === BACKSLASH) bytes[to++] = BACKSLASH;
+      bytes[to++] = code;
+    }
+    bytes[to] = QUOTE;
+    this.end = to + 1;
   }
 
   #writeAscii(text: string): boolean {

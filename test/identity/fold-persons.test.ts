@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
-import type { FoldPersonsOptions } from '../../src/identity/fold-persons.ts';
 import { toGroupDistinctId } from '../../src/identity/synthetic-events.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
-import { createTestLedger, takeTestTurn } from './ledgers.ts';
+import { createTestLedger, type TurnOptions, takeTestTurn } from './ledgers.ts';
 
 const T1 = '2023-01-01T00:00:00.000Z';
 const T2 = '2023-01-02T00:00:00.000Z';
 
-const fold = (facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
+const fold = (facts: readonly IdentityFact[], options: TurnOptions = {}) =>
   takeTestTurn(createTestLedger(), facts, options);
 
-const foldEvents = async (facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
+const foldEvents = async (facts: readonly IdentityFact[], options: TurnOptions = {}) =>
   (await fold(facts, options)).events;
 
 const person = (

@@ -74,6 +74,8 @@ export interface TestTurn {
 }
 
 export interface TurnOptions extends Partial<FoldPersonsOptions> {
+  /** @default false */
+  readonly overwrite?: boolean;
   readonly purpose?: LedgerPurpose;
   /** Takes a turn again instead of a new one. */
   readonly turn?: number;
@@ -87,7 +89,7 @@ const everyBucket = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 export async function takeTestTurn(
   ledger: TestLedger,
   facts: readonly IdentityFact[],
-  { purpose = 'send', turn = ledger.last + 1, end = true, ...shape }: TurnOptions = {},
+  { purpose = 'send', turn = ledger.last + 1, end = true, overwrite = false, ...shape }: TurnOptions = {},
 ): Promise<TestTurn> {
   ledger.last = Math.max(ledger.last, turn);
   const known = new FactFold();
@@ -115,13 +117,13 @@ export async function takeTestTurn(
     lateMerge: ({ of, newestMs }: LateMerge) => fold.add({ kind: 'floor', of, timeMs: newestMs }),
   };
   await resolvePersons(known, at, tables, sink, pace);
-  const options = { overwrite: false, groupIdentifyEvent: '$group_identify', maxBytes: 900_000, ...shape };
+  const options = { groupIdentifyEvent: '$group_identify', maxBytes: 900_000, ...shape };
   const properties = await ledger.properties.load(everyBucket);
   const filter = createPropertyFilter({
     hash: at.hash,
     tables: properties,
     at,
-    overwrite: options.overwrite,
+    overwrite,
     groupFields: toGroupFields(at.hash, options.groupIdentifyEvent),
   });
   const sent =

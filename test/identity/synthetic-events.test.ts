@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FieldProperty } from '../../src/identity/pack-properties.ts';
+import { COMES_LATER, FILLS, REPLACES } from '../../src/identity/pack-properties.ts';
 import { createGroupEvent, createPersonEvent } from '../../src/identity/synthetic-events.ts';
 import { createEventId } from '../../src/sources/mapping/event-id.ts';
+import { PropertyRows } from '../../src/state/facts/property-rows.ts';
+
+interface FieldProperty {
+  readonly field: '$set' | '$set_once';
+  readonly key: string;
+  readonly text: string;
+  readonly laterMs: number | undefined;
+}
 
 const TIME = '2023-01-01T00:00:00.000Z';
 const text = fc.oneof(
@@ -12,8 +20,7 @@ const text = fc.oneof(
 );
 const properties: fc.Arbitrary<FieldProperty[]> = fc.uniqueArray(
   fc.record({
-    field: fc.constantFrom('$set', '$set_once'),
-    entry: fc.constant('set' as const),
+    field: fc.constantFrom('$set' as const, '$set_once' as const),
     key: text,
     text: fc.jsonValue().map((value) => JSON.stringify(value)),
     laterMs: fc.option(fc.nat(), { nil: undefined }),
@@ -21,6 +28,17 @@ const properties: fc.Arbitrary<FieldProperty[]> = fc.uniqueArray(
   { selector: ({ key }) => key },
 );
 const byField = (a: FieldProperty, b: FieldProperty) => (a.field < b.field ? -1 : a.field > b.field ? 1 : 0);
+
+function toPack(all: readonly FieldProperty[]) {
+  const rows = new PropertyRows();
+  rows.begin();
+  for (const [row, { field, key, text: value, laterMs }] of all.entries()) {
+    rows.add(key, laterMs === undefined ? TIME : new Date(laterMs).toISOString(), value);
+    rows.marks[row] = (field === '$set' ? REPLACES : FILLS) | (laterMs === undefined ? 0 : COMES_LATER);
+    rows.order[row] = row;
+  }
+  return { rows, start: 0, stop: all.length };
+}
 
 /** What uuids were made of when the first events were sent. */
 const toContent = (all: readonly FieldProperty[]) =>
@@ -46,7 +64,7 @@ test('the uuid of an event about a person is that of its content, which is all i
   fc.assert(
     fc.property(text, properties, (id, unsorted) => {
       const all = [...unsorted].sort(byField);
-      const event = createPersonEvent(id, TIME, all);
+      const event = createPersonEvent(id, TIME, toPack(all));
       expect(event.uuid).toBe(createEventId(['people', 'person', id, toContent(all)]));
       expect(JSON.parse(Buffer.from(event.text).toString())).toEqual({
         event: '$identify',
@@ -62,7 +80,7 @@ test('the uuid of an event about a group is that of its content, which may be no
   fc.assert(
     fc.property(text, text, properties, (type, key, unsorted) => {
       const all = [...unsorted].sort(byField);
-      const event = createGroupEvent('$groupidentify', type, key, TIME, all);
+      const event = createGroupEvent('$groupidentify', type, key, TIME, toPack(all));
       expect(event.uuid).toBe(
         createEventId(['people', 'group', '$groupidentify', type, key, toContent(all)]),
       );

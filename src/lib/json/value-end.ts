@@ -1,20 +1,20 @@
-/** Behind the closing quote of the JSON string that begins at `start`. */
-export function findStringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return end + 1;
+/** Behind the closing quote of the JSON string that begins at `start` of UTF-8. Throws where there is none before `stop`. */
+export function findStringEnd(bytes: Uint8Array, start: number, stop: number): number {
+  for (let at = start + 1; at < stop; at += 1) {
+    const code = bytes[at];
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
   }
   throw new Error('a string without an end');
 }
 
-/** Behind the JSON value that begins at `start`: at the comma or bracket there, with no blanks between. */
-export function findValueEnd(text: string, start: number): number {
-  if (text.charCodeAt(start) === QUOTE) return findStringEnd(text, start);
+/** The same of any value: at the comma or bracket there, with no blanks between. */
+export function findValueEnd(bytes: Uint8Array, start: number, stop: number): number {
+  if (bytes[start] === QUOTE) return findStringEnd(bytes, start, stop);
   let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = findStringEnd(text, at) - 1;
+  for (let at = start; at < stop; at += 1) {
+    const code = bytes[at];
+    if (code === QUOTE) at = findStringEnd(bytes, at, stop) - 1;
     else if (code === 0x7b || code === 0x5b) depth += 1;
     else if (code === 0x7d || code === 0x5d) {
       if (depth === 0) return at;
@@ -24,7 +24,7 @@ export function findValueEnd(text: string, start: number): number {
   throw new Error('a value without an end');
 }
 
-/** The same of a value in bytes that is plain: see `isPlain` of a token. */
+/** The same of a value that is plain: see `isPlain` of a token. */
 export function findEndOfPlain(bytes: Uint8Array, start: number): number {
   const first = bytes[start];
   let at = start + 1;

@@ -16,14 +16,28 @@ NAMESPACE.copy(scratch);
  */
 export const createEventId = (parts: readonly string[]): string => toUuid(sha1(encodeKey(parts)));
 
-/** The same of texts and a last one, which is as long as its bytes: ASCII. */
-export function createEventIdOfBytes(parts: readonly string[], last: Buffer): string {
-  const head = `${encodeKey(parts)}${last.length}:`;
-  if (!head.isWellFormed() || head.length * 3 + last.length > scratch.length - 16)
-    return createEventId([...parts, last.toString('latin1')]);
-  const start = 16 + scratch.write(head, 16, 'utf8');
-  scratch.set(last, start);
-  return toUuid(hash('sha1', scratch.subarray(0, start + last.length), 'hex'));
+/** In front of the last text that `createEventIdInPlace` gets. */
+export const HEAD_BYTES = 512;
+
+/** The same of texts and a last one, which is ASCII in `bytes`, from HEAD_BYTES on. What is in front of it is written over. */
+export function createEventIdInPlace(parts: readonly string[], bytes: Buffer, end: number): string {
+  const head = `${encodeKey(parts)}${end - HEAD_BYTES}:`;
+  const start = HEAD_BYTES - head.length;
+  if (start < NAMESPACE.length || !writeAscii(head, bytes, start))
+    return createEventId([...parts, bytes.toString('latin1', HEAD_BYTES, end)]);
+  const from = start - NAMESPACE.length;
+  for (let at = 0; at < NAMESPACE.length; at += 1) bytes[from + at] = NAMESPACE[at] as number;
+  return toUuid(hash('sha1', bytes.subarray(from, end), 'hex'));
+}
+
+/** False where it is none. */
+function writeAscii(text: string, bytes: Buffer, start: number): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return false;
+    bytes[start + at] = code;
+  }
+  return true;
 }
 
 function toUuid(hex: string): string {

@@ -1,5 +1,6 @@
-import { flatten } from '../../lib/json/flatten.ts';
 import { findStringEnd, findValueEnd } from '../../lib/json/value-end.ts';
+import { TextBuffer } from '../../lib/text-buffer.ts';
+import { PropertyRows } from './property-rows.ts';
 
 /**
  * Properties that share a source time: the time, and their canonical JSON text as one object, its keys sorted.
@@ -83,67 +84,51 @@ export function toSnapshots(properties: Iterable<StoredProperty>): Snapshot[] {
     });
 }
 
-/**
- * The members of a snapshot in order. The text is cut, not parsed: what is between two members is known of
- * canonical JSON.
- */
+/** The members of a snapshot in order. */
 export function splitMembers(text: string, each: (key: string, value: string) => void): void {
-  let at = 1;
-  for (let member = 0; at < text.length - 1; member += 1) {
-    const name = findName(text, at, member);
-    const valueStart = at + name.label.length;
-    const valueEnd = findValueEnd(text, valueStart);
-    each(name.key, text.slice(valueStart, valueEnd));
-    at = valueEnd + 1;
+  rows.begin();
+  rows.addSnapshot('', text);
+  // Where a character is a byte, both have the same places.
+  const { isAscii, count } = rows;
+  for (let row = 0; row < count; row += 1) {
+    const key = rows.getKey(row);
+    each(key, isAscii ? text.slice(rows.starts[row], rows.stops[row]) : rows.getText(row));
   }
 }
 
+const rows = new PropertyRows();
+
+const FIRST_BYTES = 4096;
+const MOST_KEPT_BYTES = 1024 * 1024;
+
 /** Whether `a` has a member for every member of `b`. */
 export function covers(a: string, b: string): boolean {
+  if (pair.bytes.length > MOST_KEPT_BYTES) pair = new TextBuffer(FIRST_BYTES);
+  pair.end = 0;
+  pair.write(a);
+  const endA = pair.end;
+  pair.write(b);
+  const { bytes, end: endB } = pair;
   let atA = 1;
-  let atB = 1;
-  for (let member = 0; atB < b.length - 1; member += 1) {
-    const { label } = findName(b, atB, member);
-    while (!a.startsWith(label, atA)) {
-      if (atA >= a.length - 1) return false;
-      atA = findValueEnd(a, findStringEnd(a, atA) + 1) + 1;
+  let atB = endA + 1;
+  while (atB < endB - 1) {
+    const length = findStringEnd(bytes, atB, endB) + 1 - atB;
+    while (!areSame(bytes, atA, atB, length)) {
+      if (atA >= endA - 1) return false;
+      atA = findValueEnd(bytes, findStringEnd(bytes, atA, endA) + 1, endA) + 1;
     }
-    atA = findValueEnd(a, atA + label.length) + 1;
-    atB = findValueEnd(b, atB + label.length) + 1;
+    atA = findValueEnd(bytes, atA + length, endA) + 1;
+    atB = findValueEnd(bytes, atB + length, endB) + 1;
   }
   return true;
 }
 
-/** A key, and its text in front of a value, with the colon. */
-interface Name {
-  readonly key: string;
-  readonly label: string;
-}
+/** Both texts that are compared. */
+let pair = new TextBuffer(FIRST_BYTES);
 
-/**
- * By the place among the members: persons of one project mostly have the same, and no text is made for these. Two of
- * each place, as what is set and what is set once take turns.
- */
-const lastNames: Name[] = [];
-const namesBefore: Name[] = [];
-const NAMES_KEPT = 500;
-
-function findName(text: string, start: number, member: number): Name {
-  const last = lastNames[member];
-  if (last && text.startsWith(last.label, start)) return last;
-  const before = namesBefore[member];
-  if (before && text.startsWith(before.label, start)) return before;
-  const end = findStringEnd(text, start);
-  // Copies: a slice would keep the whole text alive.
-  const name = {
-    key: JSON.parse(text.slice(start, end)) as string,
-    label: flatten(`${text.slice(start, end)}:`),
-  };
-  if (member < NAMES_KEPT) {
-    if (last) namesBefore[member] = last;
-    lastNames[member] = name;
-  }
-  return name;
+function areSame(bytes: Uint8Array, a: number, b: number, length: number): boolean {
+  for (let at = 0; at < length; at += 1) if (bytes[a + at] !== bytes[b + at]) return false;
+  return true;
 }
 
 /** The value of the JSON string from `start` to `end`. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { toHashable } from '../../lib/hashable-text.ts';
 import { getBucket } from '../bucket.ts';
+import type { NameHash, PropertyName } from '../facts/property-names.ts';
 
 /** Bytes of a hash: the bucket, then 88 bits of the digest; a billion ids meet by chance once in 600 million ledgers. */
 export const HASH_BYTES = 12;
@@ -17,6 +18,8 @@ export interface KeyedHash {
   group(text: string): Buffer;
   /** Of a property; in the bucket of its subject, a hash in hexadecimal. Valid until the next call. */
   property(subject: string, field: string, key: string): Uint8Array;
+  /** The same for one property after the other, as words. */
+  field(field: string): FieldHash;
 }
 
 /**
@@ -25,11 +28,68 @@ export interface KeyedHash {
  */
 export function toBeforeHash(hash: Uint8Array): Uint8Array {
   beforeHash.set(hash.subarray(0, HASH_BYTES));
-  beforeHash[HASH_BYTES - 1] = (beforeHash[HASH_BYTES - 1] as number) ^ 0xff;
+  beforeHash[HASH_BYTES - 1] = (beforeHash[HASH_BYTES - 1] as number) ^ BEFORE;
   return beforeHash;
 }
 
 const beforeHash = new Uint8Array(HASH_BYTES);
+const BEFORE = 0xff;
+
+/** A hash as the words of its bytes, which are asked for again and again: there is one, and it changes. */
+export class HashWords {
+  a = 0;
+  b = 0;
+  c = 0;
+
+  read(bytes: Uint8Array, at: number): this {
+    this.a = readWord(bytes, at);
+    this.b = readWord(bytes, at + 4);
+    this.c = readWord(bytes, at + 8);
+    return this;
+  }
+
+  /** As toBeforeHash. */
+  setBefore({ a, b, c }: HashWords): this {
+    this.a = a;
+    this.b = b;
+    this.c = c ^ BEFORE;
+    return this;
+  }
+}
+
+const readWord = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] as number) << 24) |
+  ((bytes[at + 1] as number) << 16) |
+  ((bytes[at + 2] as number) << 8) |
+  (bytes[at + 3] as number);
+
+/** A person or group, of which one property after the other is looked for. */
+export class Subject extends HashWords {
+  /** Its hash in hexadecimal. */
+  of = '';
+
+  set(of: string): void {
+    this.of = of;
+    this.a = readHex(of, 0);
+    this.b = readHex(of, 8);
+    this.c = readHex(of, 16);
+  }
+}
+
+/** A word of eight digits. */
+function readHex(text: string, from: number): number {
+  let word = 0;
+  for (let at = from; at < from + 8; at += 1) {
+    const code = text.charCodeAt(at);
+    word = (word << 4) | ((code & 0xf) + (code >> 6) * 9);
+  }
+  return word;
+}
+
+/** Hashes properties of one field. */
+export interface FieldHash {
+  put(into: HashWords, subject: Subject, name: PropertyName): void;
+}
 
 /**
  * How the hash of a property is made. 1: of its subject and names together, in ledgers of earlier versions. 2: of
@@ -51,45 +111,91 @@ export function createKeyedHash(key: string, form: HashForm = LEDGER_FORMAT): Ke
     digest[0] = bucket;
     return digest;
   };
+  const toProperty = (subject: string, field: string, name: string) =>
+    toHash(Number.parseInt(subject.slice(0, 2), 16), `property ${subject} ${field} ${name}`);
   return {
     form,
     id: (text) => toHash(getBucket(text), `id ${text}`),
     group: (text) => toHash(getBucket(text), `group ${text}`),
-    property:
-      form === 1
-        ? (subject, field, name) =>
-            toHash(Number.parseInt(subject.slice(0, 2), 16), `property ${subject} ${field} ${name}`)
-        : createJoinedHash((field, name) => toHash(0, `property ${field} ${name}`)),
+    ...(form === 1
+      ? {
+          property: toProperty,
+          field: (field): FieldHash => ({
+            put: (into, { of }, { key: name }) => into.read(toProperty(of, field, name), 0),
+          }),
+        }
+      : createJoinedHash((field, name) => toHash(0, `property ${field} ${name}`))),
   };
 }
 
 /** Names of each field whose hashes are kept; fields are few. */
 const NAMES_KEPT = 10_000;
 
-function createJoinedHash(toNameHash: (field: string, name: string) => Uint8Array): KeyedHash['property'] {
-  const names = new Map<string, Map<string, Uint8Array>>();
+function createJoinedHash(
+  toNameHash: (field: string, name: string) => Uint8Array,
+): Pick<KeyedHash, 'property' | 'field'> {
+  const fields = new Map<string, JoinedField>();
+  const open = (field: string): JoinedField => {
+    let known = fields.get(field);
+    if (!known) {
+      known = new JoinedField((name) => toNameHash(field, name));
+      fields.set(field, known);
+    }
+    return known;
+  };
   const joined = new Uint8Array(HASH_BYTES);
   let lastSubject = '';
   let subjectHash: Uint8Array = Buffer.alloc(HASH_BYTES);
-  return (subject, field, name) => {
-    if (subject !== lastSubject) {
-      subjectHash = Buffer.from(subject, 'hex');
-      lastSubject = subject;
-    }
-    let ofField = names.get(field);
-    if (!ofField) {
-      ofField = new Map();
-      names.set(field, ofField);
-    }
-    let nameHash = ofField.get(name);
-    if (!nameHash) {
-      if (ofField.size === NAMES_KEPT) ofField.clear();
-      nameHash = toNameHash(field, name);
-      ofField.set(name, nameHash);
-    }
-    // The first byte, the bucket, is the subject's: that of a name is 0.
-    for (let at = 0; at < HASH_BYTES; at += 1)
-      joined[at] = (subjectHash[at] as number) ^ (nameHash[at] as number);
-    return joined;
+  return {
+    property: (subject, field, name) => {
+      if (subject !== lastSubject) {
+        subjectHash = Buffer.from(subject, 'hex');
+        lastSubject = subject;
+      }
+      const nameHash = open(field).hashName(name);
+      // The first byte, the bucket, is the subject's: that of a name is 0.
+      for (let at = 0; at < HASH_BYTES; at += 1)
+        joined[at] = (subjectHash[at] as number) ^ (nameHash[at] as number);
+      return joined;
+    },
+    field: open,
   };
 }
+
+class JoinedField implements FieldHash {
+  readonly #toHash: (name: string) => Uint8Array;
+  readonly #names = new Map<string, Uint8Array>();
+
+  constructor(toHash: (name: string) => Uint8Array) {
+    this.#toHash = toHash;
+  }
+
+  hashName(name: string): Uint8Array {
+    let known = this.#names.get(name);
+    if (!known) {
+      if (this.#names.size === NAMES_KEPT) this.#names.clear();
+      known = this.#toHash(name);
+      this.#names.set(name, known);
+    }
+    return known;
+  }
+
+  put(into: HashWords, subject: Subject, name: PropertyName): void {
+    const { a, b, c } = this.#find(name);
+    into.a = subject.a ^ a;
+    into.b = subject.b ^ b;
+    into.c = subject.c ^ c;
+  }
+
+  /** A name keeps its hashes in the few fields of the ledgers that were used last. */
+  #find(name: PropertyName): NameHash {
+    for (const hash of name.hashes) if (hash.of === this) return hash;
+    const { a, b, c } = new HashWords().read(this.hashName(name.key), 0);
+    const hash = { of: this, a, b, c };
+    name.hashes = [hash, ...name.hashes].slice(0, HASHES_KEPT);
+    return hash;
+  }
+}
+
+/** Of one name: what is set, set once, and of groups under each name of their event. */
+const HASHES_KEPT = 6;

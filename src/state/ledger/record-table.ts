@@ -1,5 +1,5 @@
 import type { Pace } from '../../lib/async/pace.ts';
-import { HASH_BYTES } from './keyed-hash.ts';
+import { HashWords } from './keyed-hash.ts';
 
 const FEWEST_SLOTS = 64;
 /** Between two looks at the clock. */
@@ -7,19 +7,25 @@ const SLOTS_AT_ONCE = 256;
 
 /**
  * Records of one width, found by the hash at their start: millions of them in one buffer, without an object
- * each. An offset that `find` or `insert` returned holds until the next `insert` or `reserve`.
+ * each. An offset that was returned holds until the next record is made, or `reserve`.
  */
 export class RecordTable {
   readonly width: number;
   #slots: Buffer;
+  #view: DataView;
+  /** Of each slot: 0, or a mark and some bits of the hash, so that other hashes need not be looked at. */
   #used: Uint8Array;
   #size = 0;
+  /** What is looked for, and what is moved meanwhile. */
+  readonly #words = new HashWords();
+  readonly #moved = new HashWords();
   /** Set by whoever writes to `bytes`: an unchanged table need not be saved. */
   changed = false;
 
   constructor(width: number) {
     this.width = width;
     this.#slots = Buffer.alloc(FEWEST_SLOTS * width);
+    this.#view = toView(this.#slots);
     this.#used = new Uint8Array(FEWEST_SLOTS);
   }
 
@@ -32,23 +38,53 @@ export class RecordTable {
     return this.#slots;
   }
 
-  /** The offset of a record in `bytes`, or -1. */
-  find(key: Uint8Array): number {
-    const slot = this.#seek(key, 0);
-    return this.#used[slot] === 1 ? slot * this.width : -1;
+  /** The same. */
+  get view(): DataView {
+    return this.#view;
   }
 
-  /** The offset of the record with this key; a new one is zero behind its key. */
-  insert(key: Uint8Array): number {
-    if ((this.#size + 1) * 4 > this.#used.length * 3) this.#grow(this.#used.length * 2);
-    const slot = this.#seek(key, 0);
-    if (this.#used[slot] !== 1) {
-      this.#used[slot] = 1;
-      this.#size += 1;
-      const at = slot * this.width;
-      for (let index = 0; index < HASH_BYTES; index += 1) this.#slots[at + index] = key[index] as number;
+  /** The offset of a record in `bytes`, or -1. */
+  find(hash: Uint8Array): number {
+    return Math.max(-1, this.seek(this.#words.read(hash, 0)));
+  }
+
+  /** The offset of the record with this hash; a new one is zero behind it. */
+  insert(hash: Uint8Array): number {
+    const words = this.#words.read(hash, 0);
+    return this.put(words, this.seek(words));
+  }
+
+  /** The offset of a record; a negative number, for `put`, where there is none. */
+  seek(words: HashWords): number {
+    const used = this.#used;
+    const mask = used.length - 1;
+    const mark = toMark(words);
+    // The bytes behind the bucket.
+    let slot = ((words.a << 8) | (words.b >>> 24)) & mask;
+    for (let found = used[slot]; found !== 0; found = used[slot]) {
+      const offset = slot * this.width;
+      if (found === mark && this.#isAt(offset, words)) return offset;
+      slot = (slot + 1) & mask;
     }
-    return slot * this.width;
+    return -1 - slot * this.width;
+  }
+
+  /** As `insert`. `found`: what `seek` returned. */
+  put(words: HashWords, found: number): number {
+    let at = found;
+    if ((this.#size + 1) * 4 > this.#used.length * 3) {
+      this.#grow(this.#used.length * 2);
+      at = this.seek(words);
+    }
+    if (at >= 0) return at;
+    const offset = -1 - at;
+    this.#used[offset / this.width] = toMark(words);
+    this.#size += 1;
+    const view = this.#view;
+    view.setInt32(offset, words.a);
+    view.setInt32(offset + 4, words.b);
+    view.setInt32(offset + 8, words.c);
+    return offset;
   }
 
   /** Makes room for so many more records, without blocking the event loop as `insert` would. */
@@ -88,20 +124,15 @@ export class RecordTable {
     return table;
   }
 
-  #seek(source: Uint8Array, offset: number): number {
-    const used = this.#used;
-    const slots = this.#slots;
-    const mask = used.length - 1;
-    let slot = readUint32(source, offset + 1) & mask;
-    while (used[slot] === 1 && !isSameHash(slots, slot * this.width, source, offset))
-      slot = (slot + 1) & mask;
-    return slot;
+  #isAt(offset: number, { a, b, c }: HashWords): boolean {
+    const view = this.#view;
+    return view.getInt32(offset + 8) === c && view.getInt32(offset + 4) === b && view.getInt32(offset) === a;
   }
 
   /** Some slots of a smaller table, from one on. A loop of its own: V8 would compile one that awaits again and again. */
   #putUsed({ slots, used }: { readonly slots: Buffer; readonly used: Uint8Array }, from: number): void {
     const to = Math.min(used.length, from + SLOTS_AT_ONCE);
-    for (let slot = from; slot < to; slot += 1) if (used[slot] === 1) this.#put(slots, slot * this.width);
+    for (let slot = from; slot < to; slot += 1) if (used[slot] !== 0) this.#put(slots, slot * this.width);
   }
 
   /** The records of some slots. Returns where the next one goes. */
@@ -112,7 +143,7 @@ export class RecordTable {
     const to = Math.min(used.length, from + SLOTS_AT_ONCE);
     let at = start;
     for (let slot = from; slot < to; slot += 1) {
-      if (used[slot] !== 1) continue;
+      if (used[slot] === 0) continue;
       copyBytes(slots, slot * width, body, at, width);
       at += width;
     }
@@ -120,13 +151,16 @@ export class RecordTable {
   }
 
   #put(source: Buffer, offset: number): void {
-    const slot = this.#seek(source, offset);
-    this.#used[slot] = 1;
-    copyBytes(source, offset, this.#slots, slot * this.width, this.width);
+    const words = this.#moved.read(source, offset);
+    const found = this.seek(words);
+    const at = found < 0 ? -1 - found : found;
+    this.#used[at / this.width] = toMark(words);
+    copyBytes(source, offset, this.#slots, at, this.width);
   }
 
   #replace(slots: number): void {
     this.#slots = Buffer.alloc(slots * this.width);
+    this.#view = toView(this.#slots);
     this.#used = new Uint8Array(slots);
   }
 
@@ -142,15 +176,6 @@ function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: number, 
   for (let index = 0; index < count; index += 1) to[at + index] = from[start + index] as number;
 }
 
-/** As `Buffer.readUInt32BE`, which checks its arguments and costs more than the rest of the search. */
-const readUint32 = (bytes: Uint8Array, at: number): number =>
-  ((bytes[at] as number) << 24) |
-  ((bytes[at + 1] as number) << 16) |
-  ((bytes[at + 2] as number) << 8) |
-  (bytes[at + 3] as number);
+const toView = ({ buffer, byteOffset, byteLength }: Buffer) => new DataView(buffer, byteOffset, byteLength);
 
-function isSameHash(a: Uint8Array, atA: number, b: Uint8Array, atB: number): boolean {
-  for (let index = HASH_BYTES - 1; index >= 0; index -= 1)
-    if (a[atA + index] !== b[atB + index]) return false;
-  return true;
-}
+const toMark = ({ c }: HashWords): number => 0x80 | (c & 0x7f);

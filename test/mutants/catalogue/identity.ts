@@ -131,7 +131,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'SCOPE-4',
     what: 'of a name that two projects have the older value counts',
     file: 'src/identity/fold-persons.ts',
-    edits: [['else if (time > last.time)', 'else if (time < last.time)']],
+    edits: [['else if (rows.getTime(row) > rows.', 'else if (rows.getTime(row) < rows.']],
     tests: ['test/sources/amplitude/snapshots.test.ts'],
   },
   {
@@ -159,7 +159,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'GROUP-3',
     what: 'a bare group of a wrong event taken for known under the right one',
     file: 'src/identity/property-filter.ts',
-    edits: [['select(of, groupFields.mark,', 'select(of, GROUP,']],
+    edits: [['hash.field(this.groupFields.mark)', 'hash.field(GROUP)']],
     tests: ['test/identity/ledger.test.ts'],
   },
   {
@@ -173,7 +173,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'GROUP-5',
     what: 'groups that were refused under another name count as set',
     file: 'src/identity/fold-persons.ts',
-    edits: [["toFieldProperties('$group_set', groupFields.set,", "toFieldProperties('$group_set', 'set',"]],
+    edits: [['toRecords(pack, () => groupFields.set)', "toRecords(pack, () => 'set')"]],
     tests: ['test/migrations/persons/group-events.test.ts'],
   },
   {
@@ -369,7 +369,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E2c',
     what: 'values of one name replaced by older ones of an id that perhaps was merged',
     file: 'src/identity/property-filter.ts',
-    edits: [['timeMs < readMark(of, FLOOR_OF_ONE, one.key)', 'timeMs < 0']],
+    edits: [['timeMs < this.#readMark(this.#floorOfOne, name)', 'timeMs < 0']],
     tests: ['test/migrations/persons/late-merges.test.ts'],
   },
   {
@@ -475,11 +475,11 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E15',
     what: 'digits of folded values lost',
-    file: 'src/state/facts/snapshots.ts',
+    file: 'src/identity/synthetic-events.ts',
     edits: [
       [
-        'each(name.key, text.slice(valueStart, valueEnd));',
-        'each(name.key, JSON.stringify(JSON.parse(text.slice(valueStart, valueEnd))));',
+        'scratch.copy(bytes, starts[row] as number, stops[row] as number);',
+        'scratch.write(JSON.stringify(JSON.parse(rows.getText(row))));',
       ],
     ],
     tests: ['test/identity'],
@@ -502,7 +502,9 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E8',
     what: 'set_once wins over set',
     file: 'src/identity/property-filter.ts',
-    edits: [['setOnce.filter(({ key }) => !wasSet.has(key) && !isKnown(of, SET, key))', 'setOnce']],
+    edits: [
+      ['if (name.takenOf === persons || (', 'if ((overwrite && name.takenOf === persons) || (false && '],
+    ],
     tests: ['test/identity'],
   },
   {

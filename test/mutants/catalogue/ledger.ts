@@ -18,8 +18,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG0',
     what: 'a value that came back has the uuid of its first event',
-    file: 'src/identity/fold-persons.ts',
-    edits: [["toFieldProperties('$set', 'set', set, later)", "toFieldProperties('$set', 'set', set)"]],
+    file: 'src/identity/property-filter.ts',
+    edits: [['this.#isLater ? REPLACES | COMES_LATER : REPLACES', 'REPLACES']],
     tests: ['test/identity/ledger.test.ts'],
   },
   {
@@ -120,7 +120,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       [
         `  // It may fit where an event may be larger.
-  for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
+  for (const row of tooLarge) filter.withdraw(of, toEntry(row), rows.getKey(row));
 `,
         '',
       ],
@@ -558,7 +558,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LV2',
     what: 'nobody knows that a removed value filled a gap, and an older one replaces it',
     file: 'src/identity/property-filter.ts',
-    edits: [['if (on.firsts > 0) addEntered(', 'if (overwrite && on.firsts > 0) addEntered(']],
+    edits: [['if (firsts > 0) this.#addEntered(', 'if (overwrite && firsts > 0) this.#addEntered(']],
     tests: ['test/migrations/persons/late-merges.test.ts'],
   },
   {
