@@ -136,7 +136,7 @@ function joinSubjects(chunk: readonly FoldedSubject[], hash: KeyedHash): SentChu
       persons: countDescribed('person'),
       groups: countDescribed('group'),
     },
-    position: chunk.at(-1)?.of ?? '',
+    position: chunk.at(-1)?.of.of ?? '',
     listRecords: (event) => listRecords(chunk, event, hash),
   };
 }
@@ -149,7 +149,7 @@ function listRecords(chunk: readonly FoldedSubject[], event: number, hash: Keyed
     left -= records.length;
     if (!inEvent) continue;
     // Each hash is valid until the next one.
-    const hashOne = (field: string, key: string) => Uint8Array.from(hash.property(of, field, key));
+    const hashOne = (field: string, key: string) => Uint8Array.from(hash.property(of.of, field, key));
     const own = inEvent.names.map(({ key }, at) => hashOne(inEvent.entries[at] as string, key));
     return mark === undefined ? own : [...own, hashOne(mark, '')];
   }

@@ -1,9 +1,9 @@
 import { haveOneScope, toMoment, WHOLE_MARK } from '../contract/identity-fact.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
-import { copyShort } from '../lib/json/flatten.ts';
 import type { PropertyName } from '../state/facts/property-names.ts';
 import { PropertyRows } from '../state/facts/property-rows.ts';
+import { Subject } from '../state/ledger/keyed-hash.ts';
 import { IS_ONCE, KIND, type PropertyPack, packProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import type { PropertyField, PropertyFilter } from './property-filter.ts';
@@ -33,8 +33,7 @@ export interface PropertyRecords {
 /** One person or group as events. */
 export interface FoldedSubject {
   readonly kind: 'person' | 'group';
-  /** Keyed hash, in hexadecimal. */
-  readonly of: string;
+  readonly of: Subject;
   readonly events: readonly SyntheticEvent[];
   /** Of a group: the field under which the ledger has that it was sent. */
   readonly mark?: string;
@@ -57,25 +56,28 @@ export function* foldPersons(
   options: FoldPersonsOptions,
   after = '',
 ): Generator<FoldedSubject> {
-  const subjects = new Set(resolved.persons.keys());
-  for (const others of [resolved.groups, resolved.floors, resolved.active])
-    for (const of of others.keys()) subjects.add(of);
-  for (const one of [...subjects].sort()) {
-    if (one <= after) continue;
-    const of = copyShort(one);
-    const floors = resolved.floors.get(of);
-    if (floors) for (const [key, timeMs] of floors) filter.raiseFloor(of, key, timeMs);
-    const person = resolved.persons.get(of);
-    const months = resolved.active.get(of);
+  const { persons, groups, floors, active } = resolved;
+  const subjects = [...persons.keys()];
+  const others = new Set<string>();
+  for (const some of [groups, floors, active])
+    for (const key of some.keys()) if (!persons.has(key)) others.add(key);
+  subjects.push(...others);
+  for (const key of subjects.sort()) {
+    if (key <= after) continue;
+    const of = new Subject(key);
+    const floorsOf = floors.get(key);
+    if (floorsOf) for (const [name, timeMs] of floorsOf) filter.raiseFloor(of, name, timeMs);
+    const person = persons.get(key);
+    const months = active.get(key);
     if (person) yield foldPerson(of, person, months, filter, options);
     else if (months) yield { kind: 'person', of, events: [], records: [], bytes: 0, unmerged: [], months };
-    const group = resolved.groups.get(of);
+    const group = groups.get(key);
     if (group) yield foldGroup(of, group, filter, options);
   }
 }
 
 function foldPerson(
-  of: string,
+  of: Subject,
   person: ResolvedPerson,
   months: Iterable<number> | undefined,
   filter: PropertyFilter,
@@ -89,7 +91,7 @@ function foldPerson(
   const setCount = rows.count;
   setOnce.addTo(rows);
   filter.selectPerson(of, rows, setCount);
-  const time = toMoment(findLatest());
+  const time = toMoment(rows.findLatestMarked());
   const { packs, tooLarge } = packProperties(rows, setCount, maxBytes);
   // It may fit where an event may be larger.
   for (const row of tooLarge) filter.withdraw(of, toEntry(row), rows.getKey(row));
@@ -105,7 +107,7 @@ function foldPerson(
 }
 
 function foldGroup(
-  of: string,
+  of: Subject,
   { groupType, groupKey, time, properties }: ResolvedGroup,
   filter: PropertyFilter,
   { groupIdentifyEvent, maxBytes }: FoldPersonsOptions,
@@ -118,7 +120,7 @@ function foldGroup(
   const { packs, tooLarge } = packProperties(rows, rows.count, maxBytes);
   for (const row of tooLarge) filter.withdraw(of, groupFields.set, rows.getKey(row));
   // A group without properties is created at the destination, too.
-  const sent = rows.count === 0 && isNew ? [{ rows, start: 0, stop: 0 }] : packs;
+  const sent = rows.count === 0 && isNew ? [{ rows, start: 0, stop: 0, bytes: 0 }] : packs;
   return {
     kind: 'group',
     of,
@@ -144,8 +146,9 @@ function dropGone(): void {
   let wholes: string[] | undefined;
   for (let row = 0; row < rows.count; row += 1) {
     if (rows.getKey(row) !== WHOLE_MARK) continue;
-    wholes ??= [];
-    wholes.push(rows.getTime(row));
+    const time = rows.getTime(row);
+    if (wholes) wholes.push(time);
+    else wholes = [time];
   }
   let kept = 0;
   for (let row = 0; row < rows.count; row += 1) {
@@ -163,17 +166,6 @@ function dropGone(): void {
 function isGone(time: string, wholes: readonly string[]): boolean {
   for (const whole of wholes) if (time < whole && haveOneScope(time, whole)) return true;
   return false;
-}
-
-/** The latest time of what is sent. */
-function findLatest(): string {
-  let latest = '';
-  for (let row = 0; row < rows.count; row += 1) {
-    if (rows.marks[row] === 0) continue;
-    const time = rows.getTime(row);
-    if (time !== latest && time > latest) latest = time;
-  }
-  return latest;
 }
 
 const toEntry = (row: number): PropertyField =>

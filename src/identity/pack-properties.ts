@@ -16,6 +16,8 @@ export interface PropertyPack {
   readonly rows: PropertyRows;
   readonly start: number;
   readonly stop: number;
+  /** Of names and values as JSON, with what is around them. */
+  readonly bytes: number;
 }
 
 export interface PropertyPacks {
@@ -38,36 +40,41 @@ const PROFILE_BYTES = 512 * 1024;
 export function packProperties(rows: PropertyRows, setCount: number, maxBytes: number): PropertyPacks {
   const count = orderRows(rows, setCount);
   const { order, names, starts, stops } = rows;
-  const packs: PropertyPack[] = [];
+  const mostBytes = Math.min(PACK_BYTES, maxBytes);
+  let packs: readonly PropertyPack[] = NO_PACKS;
   let tooLarge: number[] | undefined;
-  let room = 0;
   let total = 0;
   let start = 0;
-  let kept = 0;
+  let stop = 0;
+  let packed = 0;
   for (let at = 0; at < count; at += 1) {
     const row = order[at] as number;
     // With what is around both: of a name its label has one of two bytes.
-    const bytes =
-      (names[row] as PropertyName).label.length + (stops[row] as number) - (starts[row] as number) + 1;
+    const { label } = names[row] as PropertyName;
+    const bytes = label.length + (stops[row] as number) - (starts[row] as number) + 1;
     if (bytes > maxBytes || total + bytes > PROFILE_BYTES) {
       tooLarge ??= [];
       tooLarge.push(row);
       continue;
     }
     total += bytes;
-    if (bytes > room) {
-      if (kept > start) packs.push({ rows, start, stop: kept });
-      start = kept;
-      room = Math.min(PACK_BYTES, maxBytes);
+    if (packed + bytes > mostBytes && stop > start) {
+      packs = [...packs, { rows, start, stop, bytes: packed }];
+      start = stop;
+      packed = 0;
     }
-    order[kept] = row;
-    kept += 1;
-    room -= bytes;
+    order[stop] = row;
+    stop += 1;
+    packed += bytes;
   }
-  if (kept > start) packs.push({ rows, start, stop: kept });
+  if (stop > start) {
+    const last = { rows, start, stop, bytes: packed };
+    packs = packs.length === 0 ? [last] : [...packs, last];
+  }
   return { packs, tooLarge: tooLarge ?? NONE };
 }
 
+const NO_PACKS: readonly PropertyPack[] = [];
 const NONE: readonly number[] = [];
 
 /**

@@ -1,5 +1,5 @@
 import type { TextBuffer } from '../lib/text-buffer.ts';
-import { findNewestSet, parseProperties, renderProperties } from '../state/facts/snapshots.ts';
+import { findNewestSet, renderProperties, SnapshotCursor } from '../state/facts/snapshots.ts';
 import { PropertyFold } from './property-fold.ts';
 
 /**
@@ -39,11 +39,8 @@ export class PersonProperties {
       this.#text = text;
       return text.length;
     }
-    const added = parseProperties(text);
-    let grownBy = 0;
-    for (const snapshot of added.set) grownBy += this.set.addSnapshot(snapshot);
-    for (const snapshot of added.setOnce) grownBy += this.setOnce.addSnapshot(snapshot);
-    return grownBy;
+    this.#takeApart();
+    return this.#addSnapshots(text);
   }
 
   /** What `addText` takes. */
@@ -66,10 +63,18 @@ export class PersonProperties {
   }
 
   #takeApart(): void {
-    if (this.#text === undefined) return;
-    const { set, setOnce } = parseProperties(this.#text);
+    const text = this.#text;
+    if (text === undefined) return;
     this.#text = undefined;
-    for (const snapshot of set) this.set.addSnapshot(snapshot);
-    for (const snapshot of setOnce) this.setOnce.addSnapshot(snapshot);
+    this.#addSnapshots(text);
+  }
+
+  #addSnapshots(text: string): number {
+    let grownBy = 0;
+    for (cursor.open(text); cursor.next(); )
+      grownBy += (cursor.isSet ? this.set : this.setOnce).addSnapshot(cursor.time, cursor.text);
+    return grownBy;
   }
 }
+
+const cursor = new SnapshotCursor();

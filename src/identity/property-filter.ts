@@ -25,26 +25,26 @@ import {
   writeEntry,
 } from './property-entry.ts';
 
-/** Selects what is sent about a person or group, and enters it into the ledger. `of`: see ResolvedFact. */
+/** Selects what is sent about a person or group, and enters it into the ledger. */
 export interface PropertyFilter {
   /**
    * Marks what is sent of rows that are set, up to `setCount`, and of those behind them, that are set once. Of a property
    * that is both, `set` won at the source: where nothing is replaced it wins here, too.
    */
-  selectPerson(of: string, rows: PropertyRows, setCount: number): void;
+  selectPerson(of: Subject, rows: PropertyRows, setCount: number): void;
   /**
    * Properties up to this time, or the one with this key, may be known at the destination under an id that became this
    * person, or perhaps did.
    */
-  raiseFloor(of: string, key: string | undefined, timeMs: number): void;
+  raiseFloor(of: Subject, key: string | undefined, timeMs: number): void;
   readonly groupFields: GroupFields;
   /**
    * Marks what is sent. `isNew`: no other turn has sent the group itself. `unsure`: keys that are not sent, because newer
    * values may be live, and those of groups always replace.
    */
-  selectGroup(of: string, rows: PropertyRows): { isNew: boolean; unsure: readonly string[] };
+  selectGroup(of: Subject, rows: PropertyRows): { isNew: boolean; unsure: readonly string[] };
   /** Takes back that a property is sent. */
-  withdraw(of: string, entry: PropertyField, key: string): void;
+  withdraw(of: Subject, entry: PropertyField, key: string): void;
 }
 
 /** Fields of the ledger's table; a group has its own subject, so `set` serves both. See toGroupFields. */
@@ -138,7 +138,7 @@ class LedgerFilter implements PropertyFilter {
   readonly #floorOfOne: FieldHash;
   readonly #entered: FieldHash;
   /** Whose properties follow one another, and its table. */
-  readonly #subject = new Subject();
+  #subject = new Subject('');
   #table: RecordTable | undefined;
   readonly #words = new HashWords();
   readonly #known = new StoredEntry();
@@ -161,7 +161,7 @@ class LedgerFilter implements PropertyFilter {
     this.#entered = hash.field(ENTERED);
   }
 
-  selectPerson(of: string, rows: PropertyRows, setCount: number): void {
+  selectPerson(of: Subject, rows: PropertyRows, setCount: number): void {
     this.#open(of);
     const { overwrite } = this.#options;
     const { names, marks, count } = rows;
@@ -195,7 +195,7 @@ class LedgerFilter implements PropertyFilter {
     }
   }
 
-  raiseFloor(of: string, key: string | undefined, timeMs: number): void {
+  raiseFloor(of: Subject, key: string | undefined, timeMs: number): void {
     this.#open(of);
     if (key === undefined) this.#raiseMark(this.#floor, NO_NAME, timeMs);
     else {
@@ -204,7 +204,7 @@ class LedgerFilter implements PropertyFilter {
     }
   }
 
-  selectGroup(of: string, rows: PropertyRows) {
+  selectGroup(of: Subject, rows: PropertyRows) {
     this.#open(of);
     const { hash, at } = this.#options;
     const mark = hash.field(this.groupFields.mark);
@@ -219,16 +219,16 @@ class LedgerFilter implements PropertyFilter {
     return { isNew, unsure };
   }
 
-  withdraw(of: string, entry: PropertyField, key: string): void {
+  withdraw(of: Subject, entry: PropertyField, key: string): void {
     this.#open(of);
     const { hash, at } = this.#options;
-    if (this.#table) withdrawProperty(this.#table, hash.property(of, entry, key), at.turn);
+    if (this.#table) withdrawProperty(this.#table, hash.property(of.of, entry, key), at.turn);
   }
 
-  #open(of: string): void {
-    if (of === this.#subject.of) return;
-    this.#subject.set(of);
-    this.#table = this.#options.tables.get(this.#subject.a >>> 24);
+  #open(of: Subject): void {
+    if (of === this.#subject) return;
+    this.#subject = of;
+    this.#table = this.#options.tables.get(of.bucket);
   }
 
   /** Enters the value where it is sent. `others`: of the same property in events of other names. */

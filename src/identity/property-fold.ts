@@ -75,14 +75,13 @@ export class PropertyFold {
   }
 
   /** Adds what `snapshots` of another fold returned. Returns by how much memory grew, in bytes, estimated. */
-  addSnapshot(snapshot: Snapshot): number {
-    const { time, text } = snapshot;
+  addSnapshot(time: string, text: string): number {
     if (this.isEmpty) {
       this.#time = time;
       this.#text = text;
       return text.length;
     }
-    if (this.#isOfOthers(time)) return this.#openOthers().addSnapshot(snapshot);
+    if (this.#isOfOthers(time)) return this.#openOthers().addSnapshot(time, text);
     if (this.#text === text) {
       if (this.#keep === 'latest' ? time > this.#time : time < this.#time) this.#time = time;
       return 0;

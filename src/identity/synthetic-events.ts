@@ -14,11 +14,11 @@ import { toTimeMs } from './property-decision.ts';
 export class SyntheticEvent {
   readonly event: string;
   /** Many events wait to be sent, and a view of bytes is larger than all else that is kept of one. */
-  readonly #page: Uint8Array;
+  readonly #page: Buffer;
   readonly #start: number;
   readonly #stop: number;
 
-  constructor(event: string, page: Uint8Array, start: number, stop: number) {
+  constructor(event: string, page: Buffer, start: number, stop: number) {
     this.event = event;
     this.#page = page;
     this.#start = start;
@@ -43,7 +43,7 @@ export class SyntheticEvent {
   }
 
   #parse() {
-    return JSON.parse(Buffer.from(this.text).toString('utf8')) as {
+    return JSON.parse(this.#page.toString('utf8', this.#start, this.#stop)) as {
       readonly uuid: string;
       readonly properties: { readonly distinct_id: string };
     };
@@ -52,17 +52,19 @@ export class SyntheticEvent {
 
 export function createMergeEvent(userId: string, anonId: string, time: string): SyntheticEvent {
   const uuid = createEventId(['people', 'merge', userId, anonId]);
-  begin({ event: '$identify', uuid, time, distinctId: userId });
-  scratch.write(',"$anon_distinct_id":');
-  scratch.writeString(anonId);
-  return end('$identify');
+  open(userId.length + anonId.length);
+  const start = begin('$identify', uuid, time, userId);
+  page.write(',"$anon_distinct_id":');
+  page.writeString(anonId);
+  return end('$identify', start);
 }
 
 export function createPersonEvent(id: string, time: string, pack: PropertyPack): SyntheticEvent {
   const uuid = createContentId(['people', 'person', id], pack);
-  begin({ event: '$identify', uuid, time, distinctId: id });
+  open(id.length, pack.bytes);
+  const start = begin('$identify', uuid, time, id);
   writeFields(pack);
-  return end('$identify');
+  return end('$identify', start);
 }
 
 export function createGroupEvent(
@@ -73,112 +75,133 @@ export function createGroupEvent(
   pack: PropertyPack,
 ): SyntheticEvent {
   const uuid = createContentId(['people', 'group', event, groupType, groupKey], pack);
-  begin({ event, uuid, time, distinctId: toGroupDistinctId(groupType, groupKey) });
-  scratch.write(',"$group_type":');
-  scratch.writeString(groupType);
-  scratch.write(',"$group_key":');
-  scratch.writeString(groupKey);
+  const id = toGroupDistinctId(groupType, groupKey);
+  open(event.length + id.length + groupType.length + groupKey.length, pack.bytes);
+  const start = begin(event, uuid, time, id);
+  page.write(',"$group_type":');
+  page.writeString(groupType);
+  page.write(',"$group_key":');
+  page.writeString(groupKey);
   writeFields(pack);
-  return end(event);
+  return end(event, start);
 }
 
-/** Texts are put together here: as strings, each would leave a dozen pieces for every property. */
-const scratch = new TextBuffer(4096);
-
-/** Behind it, properties are written, each behind a comma. */
-function begin({
-  event,
-  uuid,
-  time,
-  distinctId,
-}: {
-  readonly event: string;
-  readonly uuid: string;
-  readonly time: string;
-  readonly distinctId: string;
-}): void {
-  scratch.end = 0;
-  scratch.write('{"event":');
-  scratch.writeString(event);
-  scratch.write(',"uuid":"');
-  scratch.write(uuid);
-  scratch.write('","timestamp":');
-  scratch.writeString(time);
-  scratch.write(',"properties":{"distinct_id":');
-  scratch.writeString(distinctId);
-}
-
-function end(event: string): SyntheticEvent {
-  scratch.write(',"$geoip_disable":true}}');
-  return keep(event, scratch.bytes, scratch.end);
-}
-
-/** Events that are made one after the other share memory, which is free when none of them is needed any more. */
-let page = new Uint8Array(0);
-let pageEnd = 0;
+/**
+ * Where events are written: those that are made one after the other share memory, which is free when none of them is
+ * needed any more. It never grows, as events are in it.
+ */
+let page = new TextBuffer(0);
 const PAGE_BYTES = 128 * 1024;
 
-function keep(event: string, bytes: Uint8Array, length: number): SyntheticEvent {
-  if (length > PAGE_BYTES / 4)
-    return new SyntheticEvent(event, Uint8Array.from(bytes.subarray(0, length)), 0, length);
-  if (pageEnd + length > page.length) {
-    page = new Uint8Array(PAGE_BYTES);
-    pageEnd = 0;
-  }
-  const start = pageEnd;
-  page.set(bytes.subarray(0, length), start);
-  pageEnd += length;
-  return new SyntheticEvent(event, page, start, pageEnd);
+/** Makes room for an event with texts of so many characters and properties of so many bytes. */
+function open(characters: number, bytes = 0): void {
+  const needed = FRAME_BYTES + characters * MOST_PER_CHARACTER + bytes;
+  if (page.end + needed > page.bytes.length) page = new TextBuffer(Math.max(needed, PAGE_BYTES));
+}
+const FRAME_BYTES = 1024;
+/** What is reserved for the largest escape. */
+const MOST_PER_CHARACTER = 18;
+
+/** Behind it, properties are written, each behind a comma. Returns where the event starts. */
+function begin(event: string, uuid: string, time: string, distinctId: string): number {
+  const start = page.end;
+  page.write('{"event":');
+  page.writeString(event);
+  page.write(',"uuid":"');
+  page.write(uuid);
+  page.write('","timestamp":');
+  page.writeString(time);
+  page.write(',"properties":{"distinct_id":');
+  page.writeString(distinctId);
+  return start;
+}
+
+function end(event: string, start: number): SyntheticEvent {
+  page.write(',"$geoip_disable":true}}');
+  return new SyntheticEvent(event, page.bytes, start, page.end);
 }
 
 /**
  * An id of texts and of JSON.stringify of a list of fields, keys, texts and later times: uuids depend on every byte of
  * it.
  */
-function createContentId(parts: readonly string[], { rows, start, stop }: PropertyPack): string {
-  const { order, names, starts, stops, marks, bytes } = rows;
-  scratch.end = HEAD_BYTES;
+function createContentId(parts: readonly string[], pack: PropertyPack): string {
+  if (content.bytes.length > MOST_KEPT_BYTES) content = new TextBuffer(FIRST_BYTES);
+  writeContent(pack);
+  const { bytes, end: stop } = content;
+  return pack.rows.isAscii
+    ? createEventIdInPlace(parts, bytes, stop)
+    : createEventId([...parts, bytes.toString('utf8', HEAD_BYTES, stop)]);
+}
+
+const FIRST_BYTES = 8 * 1024;
+let content = new TextBuffer(FIRST_BYTES);
+const MOST_KEPT_BYTES = 256 * 1024;
+
+/** Every value is JSON text in a JSON string: what is escaped in it needs a backslash more, and nothing else an escape. */
+function writeContent({ rows, start, stop, bytes: length }: PropertyPack): void {
+  const { order, names, starts, stops, marks, bytes: from } = rows;
+  content.end = 0;
+  content.reserve(HEAD_BYTES + 2 * length + (stop - start) * AROUND_BYTES + 2);
+  const { bytes } = content;
+  let end = HEAD_BYTES;
   for (let at = start; at < stop; at += 1) {
     const row = order[at] as number;
     const mark = marks[row] as number;
+    const introduction = INTRODUCTIONS[mark & KIND] as Uint8Array;
+    for (let place = 0; place < introduction.length; place += 1) bytes[end++] = introduction[place] as number;
     const { label } = names[row] as PropertyName;
-    scratch.copy(INTRODUCTIONS[mark & KIND] as Uint8Array);
-    scratch.copy(label);
-    scratch.bytes[scratch.end - 1] = COMMA; // in place of the colon
-    scratch.copyAsString(bytes, starts[row] as number, stops[row] as number);
-    if ((mark & COMES_LATER) !== 0) scratch.write(`,${toTimeMs(rows.getTime(row))}`);
-    scratch.write(']');
+    for (let place = 0; place < label.length; place += 1) bytes[end++] = label[place] as number;
+    bytes[end - 1] = COMMA; // in place of the colon
+    bytes[end++] = QUOTE;
+    const last = stops[row] as number;
+    for (let place = starts[row] as number; place < last; place += 1) {
+      const code = from[place] as number;
+      if (code === QUOTE || code === BACKSLASH) bytes[end++] = BACKSLASH;
+      bytes[end++] = code;
+    }
+    bytes[end++] = QUOTE;
+    if ((mark & COMES_LATER) !== 0) end += bytes.write(`,${toTimeMs(rows.getTime(row))}`, end, 'latin1');
+    bytes[end++] = CLOSE_BRACKET;
   }
-  if (start === stop) scratch.write('[');
-  else scratch.bytes[HEAD_BYTES] = BRACKET; // in place of a comma
-  scratch.write(']');
-  return rows.isAscii
-    ? createEventIdInPlace(parts, scratch.bytes, scratch.end)
-    : createEventId([...parts, scratch.bytes.toString('utf8', HEAD_BYTES, scratch.end)]);
+  bytes[HEAD_BYTES] = OPEN_BRACKET; // in place of a comma
+  bytes[Math.max(end, HEAD_BYTES + 1)] = CLOSE_BRACKET;
+  content.end = Math.max(end, HEAD_BYTES + 1) + 1;
 }
 
-/** Properties of one field follow one another. */
+/** More than a property has around its name and value: its field, brackets, and a time. */
+const AROUND_BYTES = 64;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+
+/** Properties of one field follow one another. Those that do so in the rows' bytes as well are copied at once. */
 function writeFields({ rows, start, stop }: PropertyPack): void {
   if (start === stop) return;
-  const { order, names, starts, stops, marks, bytes } = rows;
+  const { order, stops, marks, bytes } = rows;
   let open = '';
-  for (let at = start; at < stop; at += 1) {
+  for (let at = start; at < stop; ) {
     const row = order[at] as number;
     const field = FIELDS[(marks[row] as number) & KIND] as string;
-    if (field === open) scratch.write(',');
-    else scratch.write(`${open === '' ? '' : '}'},"${field}":{`);
-    scratch.copy((names[row] as PropertyName).label);
-    scratch.copy(bytes, starts[row] as number, stops[row] as number);
+    if (field === open) page.write(',');
+    else page.write(`${open === '' ? '' : '}'},"${field}":{`);
     open = field;
+    let behind = stops[row] as number;
+    for (at += 1; at < stop && bytes[behind] === COMMA; at += 1) {
+      const next = order[at] as number;
+      if (rows.getStart(next) !== behind + 1 || FIELDS[(marks[next] as number) & KIND] !== field) break;
+      behind = stops[next] as number;
+    }
+    page.copy(bytes, rows.getStart(row), behind);
   }
-  scratch.write('}');
+  page.write('}');
 }
 
 /** By what rows are marked with: see PropertyFilter. */
 const FIELDS = ['', '$set', '$set_once', '$set_once', '$group_set'];
 const INTRODUCTIONS = FIELDS.map((field) => Buffer.from(`,["${field}",`));
-const COMMA = 0x2c;
-const BRACKET = 0x5b;
 
 const ID_MAX_LENGTH = 200;
 const TAIL_LENGTH = 32;

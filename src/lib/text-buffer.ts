@@ -55,21 +55,6 @@ export class TextBuffer {
     this.end = end + stop - start;
   }
 
-  /** JSON text as the value of a JSON string: there are no characters in it that need more than a backslash. */
-  copyAsString(from: Uint8Array, start: number, stop: number): void {
-    this.reserve(2 * (stop - start) + 2);
-    const { bytes } = this;
-    let to = this.end;
-    bytes[to++] = QUOTE;
-    for (let at = start; at < stop; at += 1) {
-      const code = from[at] as number;
-      if (code === QUOTE || code === BACKSLASH) bytes[to++] = BACKSLASH;
-      bytes[to++] = code;
-    }
-    bytes[to] = QUOTE;
-    this.end = to + 1;
-  }
-
   #writeAscii(text: string): boolean {
     const { bytes, end } = this;
     const { length } = text;

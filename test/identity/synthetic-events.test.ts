@@ -37,7 +37,11 @@ function toPack(all: readonly FieldProperty[]) {
     rows.marks[row] = (field === '$set' ? REPLACES : FILLS) | (laterMs === undefined ? 0 : COMES_LATER);
     rows.order[row] = row;
   }
-  return { rows, start: 0, stop: all.length };
+  const bytes = all.reduce(
+    (sum, { key, text: value }) => sum + Buffer.byteLength(`${JSON.stringify(key)}:${value},`),
+    0,
+  );
+  return { rows, start: 0, stop: all.length, bytes };
 }
 
 /** What uuids were made of when the first events were sent. */

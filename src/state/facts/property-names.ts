@@ -98,8 +98,8 @@ function lookUp(bytes: Buffer, start: number, stop: number): PropertyName {
     if (name.label.length === length && isAt(name.label, bytes, start)) return name;
   const text = bytes.toString('utf8', start, end + 1);
   const key = JSON.parse(text) as string;
-  // Another text of a key that may be known.
-  if (JSON.stringify(key) !== text) return getName(key);
+  // Rows go by the length of the label.
+  if (JSON.stringify(key) !== text) throw new Error('a name that is not as it was written');
   const name = new PropertyName(key, Uint8Array.from(bytes.subarray(start, end + 2)), chains[chain]);
   chains[chain] = name;
   bytesKnown += length + NAME_BYTES;

@@ -38,12 +38,31 @@ export class PropertyRows {
     return this.#text.bytes;
   }
 
+  /** Of its name in front of the value, in `bytes`. */
+  getStart(row: number): number {
+    return (this.starts[row] as number) - (this.names[row] as PropertyName).label.length;
+  }
+
   getKey(row: number): string {
     return (this.names[row] as PropertyName).key;
   }
 
   getTime(row: number): string {
     return this.#times[this.#moments[row] as number] as string;
+  }
+
+  /** The latest time of a row that is marked; empty where none is. */
+  findLatestMarked(): string {
+    let latest = '';
+    let last = -1;
+    for (let row = 0; row < this.count; row += 1) {
+      const moment = this.#moments[row] as number;
+      if (moment === last || this.marks[row] === 0) continue;
+      last = moment;
+      const time = this.#times[moment] as string;
+      if (time > latest) latest = time;
+    }
+    return latest;
   }
 
   /** Of the value, in UTF-16 units. */
@@ -81,6 +100,8 @@ export class PropertyRows {
   add(key: string, time: string, value: string): void {
     const text = this.#text;
     const name = getName(key);
+    text.write(',');
+    text.copy(name.label);
     const start = text.end;
     text.write(value);
     const { length } = this.#times;

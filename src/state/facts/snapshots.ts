@@ -40,25 +40,54 @@ export interface SnapshotLists {
 
 /** Throws where the text is not what `renderProperties` made. */
 export function parseProperties(text: string): SnapshotLists {
-  let tab = text.indexOf('\t');
-  const count = tab === -1 ? text : text.slice(0, tab);
-  const inSet = /^\d+$/.test(count) ? Number(count) : Number.POSITIVE_INFINITY;
   const set: Snapshot[] = [];
   const setOnce: Snapshot[] = [];
-  while (tab !== -1) {
-    const behindTime = text.indexOf('\t', tab + 1);
-    if (behindTime === -1) throw new Error('these are no properties');
-    const next = text.indexOf('\t', behindTime + 1);
-    const snapshot = {
-      time: text.slice(tab + 1, behindTime),
-      text: text.slice(behindTime + 1, next === -1 ? text.length : next),
-    };
-    if (set.length < inSet) set.push(snapshot);
-    else setOnce.push(snapshot);
-    tab = next;
-  }
-  if (set.length < inSet) throw new Error('these are no properties');
+  const cursor = new SnapshotCursor();
+  for (cursor.open(text); cursor.next(); )
+    (cursor.isSet ? set : setOnce).push({ time: cursor.time, text: cursor.text });
   return { set, setOnce };
+}
+
+/** The same snapshots one after the other, without an object for each. */
+export class SnapshotCursor {
+  time = '';
+  text = '';
+  /** Whether the snapshot at hand was set. */
+  isSet = false;
+  #properties = '';
+  /** In front of the next one; -1 behind the last one. */
+  #tab = -1;
+  /** Of those that were set. */
+  #left = 0;
+
+  open(properties: string): void {
+    const tab = properties.indexOf('\t');
+    const digits = tab === -1 ? properties.length : tab;
+    let count = digits === 0 ? Number.NaN : 0;
+    for (let at = 0; at < digits; at += 1) {
+      const digit = properties.charCodeAt(at) - 0x30;
+      count = digit >= 0 && digit <= 9 ? 10 * count + digit : Number.NaN;
+    }
+    if (Number.isNaN(count)) throw new Error('these are no properties');
+    this.#properties = properties;
+    this.#tab = tab;
+    this.#left = count;
+  }
+
+  next(): boolean {
+    const properties = this.#properties;
+    const tab = this.#tab;
+    if (tab === -1 && this.#left <= 0) return false;
+    const behindTime = tab === -1 ? -1 : properties.indexOf('\t', tab + 1);
+    if (behindTime === -1) throw new Error('these are no properties');
+    const next = properties.indexOf('\t', behindTime + 1);
+    this.time = properties.slice(tab + 1, behindTime);
+    this.text = properties.slice(behindTime + 1, next === -1 ? properties.length : next);
+    this.isSet = this.#left > 0;
+    this.#left -= 1;
+    this.#tab = next;
+    return true;
+  }
 }
 
 /** The latest time of a snapshot that was set; empty where there is none. */

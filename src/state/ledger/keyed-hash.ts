@@ -63,16 +63,23 @@ const readWord = (bytes: Uint8Array, at: number): number =>
   ((bytes[at + 2] as number) << 8) |
   (bytes[at + 3] as number);
 
-/** A person or group, of which one property after the other is looked for. */
+/** The hash of a person or group, of which one property after the other is looked for. */
 export class Subject extends HashWords {
-  /** Its hash in hexadecimal. */
-  of = '';
-
-  set(of: string): void {
-    this.of = of;
+  /** @param of In hexadecimal. */
+  constructor(of: string) {
+    super();
     this.a = readHex(of, 0);
     this.b = readHex(of, 8);
     this.c = readHex(of, 16);
+  }
+
+  get bucket(): number {
+    return this.a >>> 24;
+  }
+
+  /** As it was given. What is kept of a person is words, as that text is a piece of a longer one. */
+  get of(): string {
+    return [this.a, this.b, this.c].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   }
 }
 

@@ -478,8 +478,8 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/synthetic-events.ts',
     edits: [
       [
-        'scratch.copy(bytes, starts[row] as number, stops[row] as number);',
-        'scratch.write(JSON.stringify(JSON.parse(rows.getText(row))));',
+        'page.copy(bytes, rows.getStart(row), behind);',
+        "page.write(JSON.stringify(JSON.parse(`{${bytes.toString('utf8', rows.getStart(row), behind)}}`)).slice(1, -1));",
       ],
     ],
     tests: ['test/identity'],
