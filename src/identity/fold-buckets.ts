@@ -6,7 +6,7 @@ import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { type FoldedSubject, foldPersons, getPropertiesMaxBytes } from './fold-persons.ts';
-import { type BucketRange, type LoadLimits, loadFolds, PIECE_IDS, RESOLVED_FACTS } from './load-folds.ts';
+import { type BucketRange, type LoadLimits, loadFolds, RESOLVED_FACTS } from './load-folds.ts';
 import { countActive, emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
 import { createPropertyFilter, type PropertyFilter, toGroupFields } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
@@ -40,7 +40,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
   const { batch = DEFAULT_BATCH_LIMITS, overwrite, groupIdentifyEvent, contradicted } = options;
   const pace = createPace();
   const shape = { groupIdentifyEvent, maxBytes: getPropertiesMaxBytes(batch) };
-  const source = { staging, facts, range: { from, to }, signal, limits, pace, pieceIds: PIECE_IDS };
+  const source = { staging, facts, range: { from, to }, signal, limits, pace, pieceIds: PERSONS_AT_ONCE };
   let run: Run | undefined;
   for await (const { fold, buckets, more } of loadFolds(RESOLVED_FACTS, source)) {
     if (fold.size === 0) continue;
@@ -52,7 +52,8 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
       run = await open(buckets);
     }
     const properties = Math.min(PROPERTIES * more.ids, more.bytes / PROPERTY_BYTES);
-    for (const table of run.tables.values()) await table.reserve(properties / buckets.length, pace);
+    if (properties > 0)
+      for (const table of run.tables.values()) await table.reserve(properties / buckets.length, pace);
     for (const subject of foldPersons(fold, run.filter, shape, after)) {
       run.subjects.push(subject);
       run.bytes += subject.bytes;
@@ -93,6 +94,9 @@ interface Run {
   /** Of their values. */
   bytes: number;
 }
+
+/** Persons of a fold: what is known of them outlives a collection of garbage that comes meanwhile, and no other one. */
+const PERSONS_AT_ONCE = 64;
 
 /** Of the values of subjects that wait for the rest of their buckets. */
 const MOST_BYTES = 12 * 1024 * 1024;

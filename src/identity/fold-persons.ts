@@ -99,7 +99,7 @@ function foldPerson(
     kind: 'person',
     of,
     events: packs.map((pack) => createPersonEvent(id, time, pack)),
-    records: packs.map((pack) => toRecords(pack, toEntry)),
+    records: listRecords(packs, toEntry),
     bytes: countUnits(packs),
     unmerged: toUnmerged(id, tooLarge),
     months,
@@ -125,7 +125,7 @@ function foldGroup(
     kind: 'group',
     of,
     mark: groupFields.mark,
-    records: sent.map((pack) => toRecords(pack, () => groupFields.set)),
+    records: listRecords(sent, () => groupFields.set),
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
     bytes: countUnits(packs),
     unmerged: [
@@ -173,8 +173,20 @@ const toEntry = (row: number): PropertyField =>
 
 const NONE: readonly Unmerged[] = [];
 
-/** Most subjects have the same names as the one before: one list serves all of them. */
+/** Most subjects have one event with the same names as the one before: one list serves all of them. */
 let lastRecords: PropertyRecords = { entries: [], names: [] };
+let lastList: readonly PropertyRecords[] = [lastRecords];
+
+function listRecords(
+  packs: readonly PropertyPack[],
+  getEntry: (row: number) => PropertyField,
+): readonly PropertyRecords[] {
+  const [first] = packs;
+  if (!first || packs.length > 1) return packs.map((pack) => toRecords(pack, getEntry));
+  const records = toRecords(first, getEntry);
+  if (lastList[0] !== records) lastList = [records];
+  return lastList;
+}
 
 function toRecords(pack: PropertyPack, getEntry: (row: number) => PropertyField): PropertyRecords {
   if (!areLast(pack, getEntry)) {

@@ -21,24 +21,52 @@ export const HEAD_BYTES = 512;
 
 /** The same of texts and a last one, which is ASCII in `bytes`, from HEAD_BYTES on. What is in front of it is written over. */
 export function createEventIdInPlace(parts: readonly string[], bytes: Buffer, end: number): string {
-  const head = `${encodeKey(parts)}${end - HEAD_BYTES}:`;
-  const start = HEAD_BYTES - head.length;
-  if (start < NAMESPACE.length || !writeAscii(head, bytes, start))
-    return createEventId([...parts, bytes.toString('latin1', HEAD_BYTES, end)]);
+  const length = end - HEAD_BYTES;
+  let start = HEAD_BYTES - countDigits(length) - 1;
+  for (const part of parts) start -= countDigits(part.length) + 1 + part.length;
   const from = start - NAMESPACE.length;
+  if (from < 0 || !writeHead(parts, length, bytes, start))
+    return createEventId([...parts, bytes.toString('latin1', HEAD_BYTES, end)]);
   for (let at = 0; at < NAMESPACE.length; at += 1) bytes[from + at] = NAMESPACE[at] as number;
   return toUuid(hash('sha1', bytes.subarray(from, end), 'hex'));
 }
 
-/** False where it is none. */
-function writeAscii(text: string, bytes: Buffer, start: number): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code > 0x7f) return false;
-    bytes[start + at] = code;
+/** As encodeKey, of texts and one of this length. False where one is not ASCII. */
+function writeHead(parts: readonly string[], length: number, bytes: Buffer, start: number): boolean {
+  let end = start;
+  for (const part of parts) {
+    end = writeLength(part.length, bytes, end);
+    for (let at = 0; at < part.length; at += 1) {
+      const code = part.charCodeAt(at);
+      if (code > 0x7f) return false;
+      bytes[end + at] = code;
+    }
+    end += part.length;
   }
+  writeLength(length, bytes, end);
   return true;
 }
+
+/** In digits, with a colon behind them. Returns where that ends. */
+function writeLength(length: number, bytes: Buffer, start: number): number {
+  const colon = start + countDigits(length);
+  for (let at = colon - 1, rest = length; at >= start; at -= 1) {
+    const more = Math.floor(rest / 10);
+    bytes[at] = ZERO + rest - 10 * more;
+    rest = more;
+  }
+  bytes[colon] = COLON;
+  return colon + 1;
+}
+
+function countDigits(number: number): number {
+  let digits = 1;
+  for (let rest = number; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
+  return digits;
+}
+
+const ZERO = 0x30;
+const COLON = 0x3a;
 
 function toUuid(hex: string): string {
   for (let digit = 0; digit < DIGITS; digit += 1) putDigit(digit, hex.charCodeAt(digit));
