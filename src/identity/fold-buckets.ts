@@ -154,7 +154,7 @@ function listRecords(chunk: readonly FoldedSubject[], event: number, hash: Keyed
     if (!inEvent) continue;
     // Each hash is valid until the next one.
     const hashOne = (field: string, key: string) => Uint8Array.from(hash.property(of.of, field, key));
-    const own = inEvent.names.map(({ key }, at) => hashOne(inEvent.entries[at] as string, key));
+    const own = inEvent.keys.map((key, at) => hashOne(inEvent.entries[at] as string, key));
     return mark === undefined ? own : [...own, hashOne(mark, '')];
   }
   return [];

@@ -1,10 +1,16 @@
 import { haveOneScope, toMoment, WHOLE_MARK } from '../contract/identity-fact.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
-import type { PropertyName } from '../state/facts/property-names.ts';
 import { PropertyRows } from '../state/facts/property-rows.ts';
 import { Subject } from '../state/ledger/keyed-hash.ts';
-import { IS_ONCE, KIND, type PropertyPack, packProperties } from './pack-properties.ts';
+import {
+  IS_ONCE,
+  KIND,
+  type PropertyPack,
+  type PropertyRecords,
+  packProperties,
+  toRecordLists,
+} from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import type { PropertyField, PropertyFilter } from './property-filter.ts';
 import type { ResolvedFold, ResolvedGroup, ResolvedPerson } from './resolved-fold.ts';
@@ -23,12 +29,6 @@ const FRAME_BYTES = 4 * 1024;
 /** Bytes that an event which fits into a batch has for its properties. */
 export const getPropertiesMaxBytes = ({ bytes, eventBytes }: BatchLimits): number =>
   Math.min(eventBytes, bytes - ENVELOPE_BYTES) - FRAME_BYTES;
-
-/** Under what the ledger has the properties of an event: field and name of each. */
-export interface PropertyRecords {
-  readonly entries: readonly PropertyField[];
-  readonly names: readonly PropertyName[];
-}
 
 /** One person or group as events. */
 export interface FoldedSubject {
@@ -99,7 +99,7 @@ function foldPerson(
     kind: 'person',
     of,
     events: packs.map((pack) => createPersonEvent(id, time, pack)),
-    records: listRecords(packs, toEntry),
+    records: toRecordLists(packs, toEntry),
     bytes: countUnits(packs),
     unmerged: toUnmerged(id, tooLarge),
     months,
@@ -125,7 +125,7 @@ function foldGroup(
     kind: 'group',
     of,
     mark: groupFields.mark,
-    records: listRecords(sent, () => groupFields.set),
+    records: toRecordLists(sent, () => groupFields.set),
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
     bytes: countUnits(packs),
     unmerged: [
@@ -172,42 +172,6 @@ const toEntry = (row: number): PropertyField =>
   ((rows.marks[row] as number) & KIND) === IS_ONCE ? 'set_once' : 'set';
 
 const NONE: readonly Unmerged[] = [];
-
-/** Most subjects have one event with the same names as the one before: one list serves all of them. */
-let lastRecords: PropertyRecords = { entries: [], names: [] };
-let lastList: readonly PropertyRecords[] = [lastRecords];
-
-function listRecords(
-  packs: readonly PropertyPack[],
-  getEntry: (row: number) => PropertyField,
-): readonly PropertyRecords[] {
-  const [first] = packs;
-  if (!first || packs.length > 1) return packs.map((pack) => toRecords(pack, getEntry));
-  const records = toRecords(first, getEntry);
-  if (lastList[0] !== records) lastList = [records];
-  return lastList;
-}
-
-function toRecords(pack: PropertyPack, getEntry: (row: number) => PropertyField): PropertyRecords {
-  if (!areLast(pack, getEntry)) {
-    const own = rows.order.subarray(pack.start, pack.stop);
-    lastRecords = {
-      entries: Array.from(own, getEntry),
-      names: Array.from(own, (row) => rows.names[row] as PropertyName),
-    };
-  }
-  return lastRecords;
-}
-
-function areLast({ start, stop }: PropertyPack, getEntry: (row: number) => PropertyField): boolean {
-  const { entries, names } = lastRecords;
-  if (stop - start !== names.length) return false;
-  for (let at = start; at < stop; at += 1) {
-    const row = rows.order[at] as number;
-    if (names[at - start] !== rows.names[row] || entries[at - start] !== getEntry(row)) return false;
-  }
-  return true;
-}
 
 function countUnits(packs: readonly PropertyPack[]): number {
   let units = 0;

@@ -1,5 +1,6 @@
 import type { PropertyName } from '../state/facts/property-names.ts';
 import type { PropertyRows } from '../state/facts/property-rows.ts';
+import type { PropertyField } from './property-filter.ts';
 
 /** Marks of rows that are sent, and of no other ones: see PropertyFilter. */
 export const KIND = 7;
@@ -100,4 +101,45 @@ function orderRows({ order, names, marks, count }: PropertyRows, setCount: numbe
     if (kind !== 0 && kind !== FILLS) order[ordered++] = row;
   }
   return ordered;
+}
+
+/** Under what the ledger has the properties of an event: field and key of each. */
+export interface PropertyRecords {
+  readonly entries: readonly PropertyField[];
+  readonly keys: readonly string[];
+}
+
+/** Most subjects have one event with the same names as the one before: one list serves all of them. */
+let lastRecords: PropertyRecords = { entries: [], keys: [] };
+let lastList: readonly PropertyRecords[] = [lastRecords];
+
+/** Of each pack; `getEntry`: the field of a row. */
+export function toRecordLists(
+  packs: readonly PropertyPack[],
+  getEntry: (row: number) => PropertyField,
+): readonly PropertyRecords[] {
+  const [first] = packs;
+  if (!first || packs.length > 1) return packs.map((pack) => toRecords(pack, getEntry));
+  const records = toRecords(first, getEntry);
+  if (lastList[0] !== records) lastList = [records];
+  return lastList;
+}
+
+function toRecords(pack: PropertyPack, getEntry: (row: number) => PropertyField): PropertyRecords {
+  if (!areLast(pack, getEntry)) {
+    const { rows, start, stop } = pack;
+    const own = Array.from(rows.order.subarray(start, stop));
+    lastRecords = { entries: own.map(getEntry), keys: own.map((row) => rows.getKey(row)) };
+  }
+  return lastRecords;
+}
+
+function areLast({ rows, start, stop }: PropertyPack, getEntry: (row: number) => PropertyField): boolean {
+  const { entries, keys } = lastRecords;
+  if (stop - start !== keys.length) return false;
+  for (let at = start; at < stop; at += 1) {
+    const row = rows.order[at] as number;
+    if (keys[at - start] !== rows.getKey(row) || entries[at - start] !== getEntry(row)) return false;
+  }
+  return true;
 }

@@ -2,6 +2,7 @@ import { TextBuffer } from '../../lib/text-buffer.ts';
 
 /** The hash of a name in one field of a ledger, as words: see FieldHash. */
 export interface NameHash {
+  /** Which field of which ledger. */
   readonly of: object;
   readonly a: number;
   readonly b: number;
@@ -82,12 +83,14 @@ export function getName(key: string): PropertyName {
 
 function lookUp(bytes: Buffer, start: number, stop: number): PropertyName {
   let hash = 0;
+  let isPlain = true;
   let end = start + 1;
-  for (let code = bytes[end]; code !== QUOTE; code = bytes[end]) {
+  for (let code = bytes[end] as number; code !== QUOTE; code = bytes[end] as number) {
     if (code === BACKSLASH) {
       hash = Math.imul(hash ^ BACKSLASH, PRIME);
       end += 1;
     }
+    if (code === BACKSLASH || code > 0x7e) isPlain = false;
     hash = Math.imul(hash ^ (bytes[end] as number), PRIME);
     end += 1;
     if (end >= stop) throw new Error('a string without an end');
@@ -96,14 +99,20 @@ function lookUp(bytes: Buffer, start: number, stop: number): PropertyName {
   const length = end + 2 - start;
   for (let name = chains[chain]; name !== undefined; name = name.sibling)
     if (name.label.length === length && isAt(name.label, bytes, start)) return name;
-  const text = bytes.toString('utf8', start, end + 1);
-  const key = JSON.parse(text) as string;
-  // Rows go by the length of the label.
-  if (JSON.stringify(key) !== text) throw new Error('a name that is not as it was written');
-  const name = new PropertyName(key, Uint8Array.from(bytes.subarray(start, end + 2)), chains[chain]);
+  const key = isPlain
+    ? bytes.toString('latin1', start + 1, end)
+    : parseKey(bytes.toString('utf8', start, end + 1));
+  const name = new PropertyName(key, new Uint8Array(bytes.subarray(start, end + 2)), chains[chain]);
   chains[chain] = name;
   bytesKnown += length + NAME_BYTES;
   return name;
+}
+
+function parseKey(text: string): string {
+  const key = JSON.parse(text) as string;
+  // Rows go by the length of the label.
+  if (JSON.stringify(key) !== text) throw new Error('a name that is not as it was written');
+  return key;
 }
 
 function isAt(label: Uint8Array, bytes: Uint8Array, start: number): boolean {

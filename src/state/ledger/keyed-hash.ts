@@ -171,7 +171,10 @@ function createJoinedHash(
 
 class JoinedField implements FieldHash {
   readonly #toHash: (name: string) => Uint8Array;
+  /** For who has names as text. */
   readonly #names = new Map<string, Uint8Array>();
+  /** In place of the field in what a name keeps, which outlives the field. */
+  readonly #token = {};
 
   constructor(toHash: (name: string) => Uint8Array) {
     this.#toHash = toHash;
@@ -196,9 +199,9 @@ class JoinedField implements FieldHash {
 
   /** A name keeps its hashes in the few fields of the ledgers that were used last. */
   #find(name: PropertyName): NameHash {
-    for (const hash of name.hashes) if (hash.of === this) return hash;
-    const { a, b, c } = new HashWords().read(this.hashName(name.key), 0);
-    const hash = { of: this, a, b, c };
+    for (const hash of name.hashes) if (hash.of === this.#token) return hash;
+    const { a, b, c } = new HashWords().read(this.#toHash(name.key), 0);
+    const hash = { of: this.#token, a, b, c };
     name.hashes = [hash, ...name.hashes].slice(0, HASHES_KEPT);
     return hash;
   }

@@ -173,7 +173,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'GROUP-5',
     what: 'groups that were refused under another name count as set',
     file: 'src/identity/fold-persons.ts',
-    edits: [['listRecords(sent, () => groupFields.set)', "listRecords(sent, () => 'set')"]],
+    edits: [['toRecordLists(sent, () => groupFields.set)', "toRecordLists(sent, () => 'set')"]],
     tests: ['test/migrations/persons/group-events.test.ts'],
   },
   {
