@@ -90,7 +90,7 @@ function orderRows({ order, names, marks, count }: PropertyRows, setCount: numbe
     const { key } = names[row] as PropertyName;
     for (; once < count; once += 1) {
       if (marks[once] !== IS_ONCE) continue;
-      if ((names[once] as PropertyName).key > key) break;
+      if ((names[once] as PropertyName).key >= key) break;
       order[ordered++] = once;
     }
     order[ordered++] = row;
