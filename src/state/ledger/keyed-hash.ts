@@ -110,20 +110,15 @@ export type HashForm = 1 | 2 | 3 | 4;
 export const LEDGER_FORMAT = 4 satisfies HashForm;
 
 export function createKeyedHash(key: string, form: HashForm = LEDGER_FORMAT): KeyedHash {
-  const toHash = (bucket: number, text: string) => {
-    const digest = Buffer.from(
-      hash('sha256', `${key}\n${toHashable(text)}`, 'binary').slice(0, HASH_BYTES),
-      'latin1',
-    );
-    digest[0] = bucket;
-    return digest;
-  };
+  const toIdHash = createHash(key, 'id');
+  const toGroupHash = createHash(key, 'group');
+  const toPropertyHash = createHash(key, 'property');
   const toProperty = (subject: string, field: string, name: string) =>
-    toHash(Number.parseInt(subject.slice(0, 2), 16), `property ${subject} ${field} ${name}`);
+    toPropertyHash(Number.parseInt(subject.slice(0, 2), 16), `${subject} ${field} ${name}`);
   return {
     form,
-    id: (text) => toHash(getBucket(text), `id ${text}`),
-    group: (text) => toHash(getBucket(text), `group ${text}`),
+    id: (text) => toIdHash(getBucket(text), text),
+    group: (text) => toGroupHash(getBucket(text), text),
     ...(form === 1
       ? {
           property: toProperty,
@@ -131,7 +126,22 @@ export function createKeyedHash(key: string, form: HashForm = LEDGER_FORMAT): Ke
             put: (into, { of }, { key: name }) => into.read(toProperty(of, field, name), 0),
           }),
         }
-      : createJoinedHash((field, name) => toHash(0, `property ${field} ${name}`))),
+      : createJoinedHash((field, name) => toPropertyHash(0, `${field} ${name}`))),
+  };
+}
+
+/** Of texts of one kind, with the bucket in place of the first byte. */
+function createHash(key: string, kind: string): (bucket: number, text: string) => Buffer {
+  // Most texts are hashed as they are: see toHashable. Each piece that is put together costs as much as a short text.
+  const start = `${key}\n${kind} `;
+  return (bucket, text) => {
+    const hashed = text.isWellFormed() ? `${start}${text}` : `${key}\n${toHashable(`${kind} ${text}`)}`;
+    const digest = hash('sha256', hashed, 'binary');
+    const bytes = Buffer.allocUnsafe(HASH_BYTES);
+    bytes[0] = bucket;
+    // Of so few bytes, without what `Buffer.from` asks of a text.
+    for (let at = 1; at < HASH_BYTES; at += 1) bytes[at] = digest.charCodeAt(at);
+    return bytes;
   };
 }
 
@@ -150,7 +160,7 @@ function createJoinedHash(
     }
     return known;
   };
-  const joined = new Uint8Array(HASH_BYTES);
+  const joined = Buffer.alloc(HASH_BYTES);
   let lastSubject = '';
   let subjectHash: Uint8Array = Buffer.alloc(HASH_BYTES);
   return {
