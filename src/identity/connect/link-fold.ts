@@ -1,7 +1,9 @@
-import { joinTimes } from '../../contract/heard-time.ts';
 import { cutPersonOf } from '../../contract/identity-fact.ts';
 import type { StoredFact, StoredMember } from '../../state/facts/fact-line.ts';
 import { joinMonths } from '../known-id.ts';
+import { NO_ONE } from '../merges/find-users.ts';
+import { UserTimes } from '../merges/user-times.ts';
+import type { UserSeen } from '../merges/users-seen.ts';
 
 /** Users of one person of a vendor that are kept: with the second one, none is merged. */
 const USERS_KEPT = 10_000;
@@ -10,10 +12,10 @@ const ENTRY_BYTES = 150;
 
 /** Ids of one person of a vendor, with the time at which each was first seen. */
 export interface VendorPerson {
-  users: ReadonlyMap<string, string>;
-  others: ReadonlyMap<string, string>;
+  users: UserTimes | undefined;
+  others: UserTimes | undefined;
   /** As migrations say that are still to send their persons; an id may be among the others as well. */
-  waiting: ReadonlyMap<string, string>;
+  waiting: UserTimes | undefined;
   /** With events. */
   months: readonly number[];
   /** Facts at hand speak of it, and not only those of other migrations. */
@@ -25,8 +27,6 @@ type LinkOf = Pick<Link, 'isKnown' | 'isWaiting'> & { readonly person: string };
 /** `isKnown`: by another migration. `isWaiting`: which is still to send its persons. */
 export type Link = StoredFact & { readonly isKnown?: boolean; readonly isWaiting?: boolean };
 
-/** Most persons have one user, one other id and none of which they wait: only these get maps of their own. */
-const NO_IDS: ReadonlyMap<string, string> = new Map();
 const NO_MONTHS: readonly number[] = [];
 
 /** Folds the members of a vendor's persons; associative, commutative and idempotent as FactFold is. */
@@ -46,7 +46,7 @@ export class LinkFold {
   #add(fact: LinkOf, member: StoredMember): void {
     let person = this.persons.get(fact.person);
     if (!person) {
-      person = { users: NO_IDS, others: NO_IDS, waiting: NO_IDS, months: NO_MONTHS, isOwn: false };
+      person = { users: undefined, others: undefined, waiting: undefined, months: NO_MONTHS, isOwn: false };
       this.persons.set(fact.person, person);
       this.#weight += 2 * ENTRY_BYTES;
     }
@@ -55,25 +55,27 @@ export class LinkFold {
       person.months = joinMonths(person.months, member.months);
     }
     const kind = member.isUser ? 'users' : fact.isWaiting ? 'waiting' : 'others';
-    const known = person[kind].get(member.id);
-    if (member.isUser && known === undefined && person.users.size >= USERS_KEPT) return;
-    if (known === undefined) this.#weight += ENTRY_BYTES;
-    const time = known === undefined ? member.time : joinTimes(known, member.time);
-    if (person[kind] === NO_IDS) person[kind] = new Map();
-    (person[kind] as Map<string, string>).set(member.id, time);
+    const { id, time } = member;
+    const known = person[kind];
+    if (!known) person[kind] = new UserTimes(id, time);
+    else if (member.isUser && known.size >= USERS_KEPT && !known.has(id)) return;
+    else if (!known.add(id, time)) return;
+    this.#weight += ENTRY_BYTES;
   }
 
   *list(): Generator<Link> {
     for (const [person, { users, others, waiting, months, isOwn }] of this.persons) {
       // Months are of the person; which of its ids they are of is not asked any more.
       const of = { kind: 'member', person, months, isKnown: !isOwn } as const;
-      for (const [id, time] of users) yield { ...of, id, isUser: true, time };
-      for (const [id, time] of others) yield { ...of, id, isUser: false, time };
-      for (const [id, time] of waiting)
+      for (const [id, time] of listIds(users)) yield { ...of, id, isUser: true, time };
+      for (const [id, time] of listIds(others)) yield { ...of, id, isUser: false, time };
+      for (const [id, time] of listIds(waiting))
         yield { ...of, id, isUser: false, time, isKnown: true, isWaiting: true };
     }
   }
 }
+
+export const listIds = (ids: UserTimes | undefined): readonly UserSeen[] => ids?.list() ?? NO_ONE;
 
 /** Connects the persons of a vendor that are one. Each group is known by the first of its names in text order. */
 export class JoinedPersons {

@@ -6,14 +6,18 @@ import { BucketLines } from '../../state/facts/bucket-lines.ts';
 import { MEMBER_BUCKETS, type StoredFact, toVendorId, writeFact } from '../../state/facts/fact-line.ts';
 import { saveLines } from '../../state/facts/fact-object.ts';
 import { toResolvedFactsKey } from '../../state/keys/turn.ts';
+import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
+import type { RecordTable } from '../../state/ledger/record-table.ts';
 import { FACTS, type FoldKind, loadFolds, PIECE_IDS } from '../load-folds.ts';
 import { areAllNames, enterNames } from '../merges/earlier-names.ts';
 import { enterVendorPerson } from '../merges/id-entry.ts';
+import type { UserTimes } from '../merges/user-times.ts';
+import type { UserSeen } from '../merges/users-seen.ts';
 import { addUnmerged, countActive, type PersonsTally, USERS_SHOWN } from '../persons-tally.ts';
 import type { Accepted } from './accept-renames.ts';
 import type { Context, KnownFacts } from './context.ts';
-import { loadFormerUsers } from './former-names.ts';
-import { type JoinedPersons, type Link, LinkFold, type VendorPerson } from './link-fold.ts';
+import { type FormerUsers, loadFormerUsers } from './former-names.ts';
+import { type JoinedPersons, type Link, LinkFold, listIds, type VendorPerson } from './link-fold.ts';
 import { loadRemovedJoins } from './removed-joins.ts';
 
 export interface MemberStatements {
@@ -30,18 +34,18 @@ export interface MemberStatements {
  * these have said everything.
  */
 export async function pairMembers(
-  { joined, joinedHere, renames, mayHaveOther }: MemberStatements,
+  statements: MemberStatements,
   context: Context,
   people: PersonsTally,
 ): Promise<FactsIndex[]> {
-  const { staging, prefix, ledger, tables, signal, pace, limits, ranges, listFacts, listKnown } = context;
-  const { removedJoins, isRemoving = false, isAll = false } = context;
-  let objects = 0;
-  const facts = createWriter();
+  const { joined } = statements;
+  const { ledger, tables, removedJoins, pace, limits, listFacts, listKnown } = context;
+  const numbering = { objects: 0 };
+  const facts = new MemberWriter(context, numbering);
 
-  const moved = createWriter();
-  const movedKnown = createWriter();
-  const movedWaiting = createWriter();
+  const moved = new MemberWriter(context, numbering);
+  const movedKnown = new MemberWriter(context, numbering);
+  const movedWaiting = new MemberWriter(context, numbering);
   const wanted = new Set<string>();
   if (joined.size > 0) {
     for await (const { fold } of loadMembers()) {
@@ -63,106 +67,22 @@ export async function pairMembers(
     : () => false;
   const former = await loadFormerUsers(joined, wanted, context);
 
-  let open: Awaited<ReturnType<typeof tables.load>> = new Map();
+  const at: Deciding = { ...statements, ...context, people, facts, former, isJoinedUnknown, open: new Map() };
   let openBuckets: readonly number[] = [];
   for await (const { fold, buckets } of loadMembers()) {
     if (openBuckets !== buckets) {
-      await tables.save(open);
-      open = await tables.load(buckets.map((bucket) => bucket - MEMBER_BUCKETS.from));
+      await tables.save(at.open);
+      at.open = await tables.load(buckets.map((bucket) => bucket - MEMBER_BUCKETS.from));
       openBuckets = buckets;
     }
-    for (const [name, person] of fold.persons) {
-      if (joined.find(name) !== name) continue;
-      decidePerson(name, person);
+    const persons = fold.persons.entries();
+    while (decideSome(persons, at)) {
       if (pace.isDue()) await pace.rest();
       await facts.flush(limits.foldBytes);
     }
-
-    function decidePerson(name: string, { users, others, waiting, months, isOwn }: VendorPerson): void {
-      const known = earliest(users, renames);
-      const mayBeOne = users.size > 1 && [...known.keys()].some(mayHaveOther);
-      const isTouched = isOwn || joinedHere.has(cutPersonOf(name)[0]);
-      if (!isTouched && !mayBeOne) return;
-      countActive(people, 'vendor', months);
-      /** Of a person whose records are all only heard, such as those outside a window, a report says nothing. */
-      const report = (...unmerged: Parameters<typeof toApart>) => {
-        const isOnlyHeard = [users, others, waiting].every((ids) => areHeard(ids));
-        if (!isOnlyHeard) addUnmerged(people, toApart(...unmerged));
-      };
-      const key = ledger.hash.group(toVendorId(name));
-      const table = open.get(key[0] ?? 0);
-      const hashes = [...known.keys()].map((id) => ledger.hash.id(id));
-      const before = former.get(name);
-      if (before) hashes.push(...before.users);
-      const earlier =
-        renames.size === 0 ? [] : [...users.keys()].filter((id) => renames.has(id) && !isJunkId(id)).sort();
-      const {
-        user: only,
-        isShared,
-        isByName,
-      } = table
-        ? enterVendorPerson(table, key, hashes, {
-            hasSeveral: before?.isShared === true,
-            isAll,
-            isByName: before?.isByName === true || earlier.length > 0,
-          })
-        : { user: hashes[0], isShared: hashes.length > 1, isByName: earlier.length > 0 };
-      const [user] = known.keys();
-      const devices = table && { id: key, hash: ledger.hash, table };
-      // By facts that are gone it may have had a user under an earlier name, which others contradict.
-      if (isJoinedUnknown(name) || (isByName && removedJoins)) {
-        place(undefined);
-        if (others.size > 0) report('removed_person', name, user === undefined ? others : known);
-        return;
-      }
-      if (isShared) {
-        // They may be one by a name that the facts at hand do not say, so that the devices are that user's. Of users that
-        // only facts say which are gone, nobody would know it then.
-        const areGone = isRemoving || (removedJoins !== undefined && known.size < 2);
-        if (areGone || (!isAll && (isByName || mayBeOne))) place(undefined);
-        if (user !== undefined && isTouched) report('several_users', name, known);
-        return;
-      }
-      // By what was known before, nobody may have known its user.
-      if (isRemoving && devices && !only) enterNames(hashDevices(), devices);
-      if (isRemoving || ((removedJoins || earlier.length > 0) && only)) place(only);
-      if (user === undefined) {
-        const all = waiting.size === 0 ? others : new Map([...waiting, ...others]);
-        // The ledger knows its user by hash alone: the facts that named it were removed.
-        if (only && isOwn && others.size > 0) report('removed_person', name, others);
-        else if (all.size > 1) report('no_user', name, all);
-        return;
-      }
-      // The ledger has hashes of devices that were seen with the person before its user was: the facts were removed.
-      if (removedJoins && devices && !areAllNames(hashDevices(), devices))
-        report('removed_person', name, known);
-      if (earlier.length > 0) {
-        const hash = ledger.hash.id(JSON.stringify(earlier)).toString('hex');
-        for (const id of new Set([...others.keys(), ...waiting.keys()]))
-          if (id !== user) facts.write({ kind: 'named', id, name: hash });
-      }
-      // Of a user that only records name whose facts do not count, nothing is merged.
-      const isHeard = isHeardTime(known.get(user) ?? '');
-      const toTime = (time: string) => (isHeard ? toHeardTime(time) : time);
-      for (const [anonId, time] of others)
-        if (anonId !== user) facts.write({ kind: 'verdict', anonId, userId: user, time: toTime(time) });
-      for (const [anonId, time] of waiting)
-        if (anonId !== user)
-          facts.write({ kind: 'waiting_verdict', anonId, userId: user, time: toTime(time) });
-
-      function hashDevices(): ReadonlySet<string> {
-        const ids = [...others.keys(), ...waiting.keys()].filter((id) => !users.has(id));
-        return new Set(ids.map((id) => ledger.hash.id(id).toString('hex')));
-      }
-
-      function place(as: Buffer | undefined): void {
-        const of = { person: key.toString('hex'), user: as?.toString('hex') };
-        for (const id of [...others.keys(), ...waiting.keys()])
-          if (!users.has(id)) facts.write({ kind: 'placed', id, ...of });
-      }
-    }
+    await facts.flush(limits.foldBytes);
   }
-  await tables.save(open);
+  await tables.save(at.open);
   await facts.flush();
   return facts.saved;
 
@@ -186,25 +106,176 @@ export async function pairMembers(
         return marks ? (line) => ({ ...MEMBERS.parse(line), ...marks }) : MEMBERS.parse;
       },
     };
+    const { staging, signal, ranges } = context;
     for (const range of ranges)
       yield* loadFolds(kind, { staging, facts: listAll(), range, signal, limits, pace, pieceIds: PIECE_IDS });
   }
+}
 
-  function createWriter() {
-    const saved: FactsIndex[] = [];
-    let lines = new BucketLines();
-    return {
-      saved,
-      write(fact: StoredFact) {
-        writeFact(fact, lines);
-      },
-      async flush(above = 0) {
-        if (lines.bytes <= above) return;
-        saved.push(await saveLines(staging, toResolvedFactsKey(prefix, MEMBER_BUCKETS, objects), lines));
-        objects += 1;
-        lines = new BucketLines();
-      },
-    };
+/** What the persons have in common. */
+interface Deciding
+  extends MemberStatements,
+    Pick<Context, 'ledger' | 'limits' | 'removedJoins' | 'isRemoving' | 'isAll'> {
+  readonly people: PersonsTally;
+  readonly facts: MemberWriter;
+  readonly former: ReadonlyMap<string, FormerUsers>;
+  readonly isJoinedUnknown: (person: string) => boolean;
+  /** The ledger's tables of the buckets at hand. */
+  open: ReadonlyMap<number, RecordTable>;
+}
+
+/** Between two looks at the clock, or eight times as many. */
+const PERSONS_AT_ONCE = 16;
+
+/** False where none is left. In a function that awaits, V8 would make a list of each name and person. */
+function decideSome(persons: Iterator<[string, VendorPerson]>, at: Deciding): boolean {
+  for (let count = 0; count < PERSONS_AT_ONCE && at.facts.bytes <= at.limits.foldBytes; count += 1) {
+    const next = persons.next();
+    if (next.done) return false;
+    const [name, person] = next.value;
+    if (at.joined.find(name) === name) decidePerson(name, person, at);
+  }
+  return true;
+}
+
+function decidePerson(name: string, person: VendorPerson, at: Deciding): void {
+  const { joinedHere, renames, people, facts, removedJoins, isRemoving = false, isAll = false } = at;
+  const { hash } = at.ledger;
+  const { users, others, waiting, isOwn } = person;
+  const known = earliest(users, renames);
+  const mayBeOne = users !== undefined && users.size > 1 && known.some(([user]) => at.mayHaveOther(user));
+  const isTouched = isOwn || joinedHere.has(cutPersonOf(name)[0]);
+  if (!isTouched && !mayBeOne) return;
+  countActive(people, 'vendor', person.months);
+  const key = hash.group(toVendorId(name));
+  const table = at.open.get(key[0] ?? 0);
+  const hashes = known.map(([user]) => hash.id(user));
+  const before = at.former.get(name);
+  if (before) hashes.push(...before.users);
+  const earlier = renames.size === 0 ? NO_EARLIER : listEarlier(users, renames);
+  const isOfName = before?.isByName === true || earlier.length > 0;
+  const {
+    user: only,
+    isShared,
+    isByName,
+  } = table
+    ? enterVendorPerson(table, key, hashes, {
+        hasSeveral: before?.isShared === true,
+        isAll,
+        isByName: isOfName,
+      })
+    : { user: hashes[0], isShared: hashes.length > 1, isByName: earlier.length > 0 };
+  const [user] = known[0] ?? [];
+  const devices = table && { id: key, hash, table };
+  // By facts that are gone it may have had a user under an earlier name, which others contradict.
+  if (at.isJoinedUnknown(name) || (isByName && removedJoins)) {
+    writePlaced(person, key, undefined, facts);
+    if (others) report('removed_person', name, user === undefined ? others.list() : known, person, people);
+    return;
+  }
+  if (isShared) {
+    // They may be one by a name that the facts at hand do not say, so that the devices are that user's. Of users that
+    // only facts say which are gone, nobody would know it then.
+    const areGone = isRemoving || (removedJoins !== undefined && known.length < 2);
+    if (areGone || (!isAll && (isByName || mayBeOne))) writePlaced(person, key, undefined, facts);
+    if (user !== undefined && isTouched) report('several_users', name, known, person, people);
+    return;
+  }
+  // By what was known before, nobody may have known its user.
+  if (isRemoving && devices && !only) enterNames(hashDevices(person, hash), devices);
+  if (isRemoving || ((removedJoins || earlier.length > 0) && only)) writePlaced(person, key, only, facts);
+  if (user === undefined) {
+    // The ledger knows its user by hash alone: the facts that named it were removed.
+    if (only && isOwn && others) report('removed_person', name, listIds(others), person, people);
+    else {
+      const all = [...new Map([...listIds(waiting), ...listIds(others)])];
+      if (all.length > 1) report('no_user', name, all, person, people);
+    }
+    return;
+  }
+  // The ledger has hashes of devices that were seen with the person before its user was: the facts were removed.
+  if (removedJoins && devices && !areAllNames(hashDevices(person, hash), devices))
+    report('removed_person', name, known, person, people);
+  if (earlier.length > 0) {
+    const named = hash.id(JSON.stringify(earlier)).toString('hex');
+    for (const id of new Set(listOthers(person)))
+      if (id !== user) facts.write({ kind: 'named', id, name: named });
+  }
+  // Of a user that only records name whose facts do not count, nothing is merged.
+  const isHeard = isHeardTime(known[0]?.[1] ?? '');
+  writeVerdicts('verdict', others, user, isHeard, facts);
+  writeVerdicts('waiting_verdict', waiting, user, isHeard, facts);
+}
+
+function writeVerdicts(
+  kind: 'verdict' | 'waiting_verdict',
+  ids: UserTimes | undefined,
+  userId: string,
+  isHeard: boolean,
+  facts: MemberWriter,
+): void {
+  for (const [anonId, time] of listIds(ids))
+    if (anonId !== userId) facts.write({ kind, anonId, userId, time: isHeard ? toHeardTime(time) : time });
+}
+
+const listOthers = ({ others, waiting }: VendorPerson): string[] =>
+  [...listIds(others), ...listIds(waiting)].map(([id]) => id);
+
+function listDevices(person: VendorPerson): string[] {
+  const { users } = person;
+  return listOthers(person).filter((id) => !users?.has(id));
+}
+
+const hashDevices = (person: VendorPerson, hash: KeyedHash): ReadonlySet<string> =>
+  new Set(listDevices(person).map((id) => hash.id(id).toString('hex')));
+
+function writePlaced(person: VendorPerson, key: Buffer, as: Buffer | undefined, facts: MemberWriter): void {
+  const of = { person: key.toString('hex'), user: as?.toString('hex') };
+  for (const id of listDevices(person)) facts.write({ kind: 'placed', id, ...of });
+}
+
+/** Of a person whose records are all only heard, such as those outside a window, a report says nothing. */
+function report(
+  reason: 'several_users' | 'no_user' | 'removed_person',
+  id: string,
+  ids: readonly UserSeen[],
+  { users, others, waiting }: VendorPerson,
+  people: PersonsTally,
+): void {
+  if (areHeard(users) && areHeard(others) && areHeard(waiting)) return;
+  const earliestFirst = ids.map(([one, time]) => `${time} ${one}`).sort();
+  const shown = earliestFirst.slice(0, USERS_SHOWN).map((text) => text.slice(text.indexOf(' ') + 1));
+  addUnmerged(people, { reason, id, users: shown, userCount: ids.length });
+}
+
+/** Writes facts into objects, which are numbered over all writers. */
+class MemberWriter {
+  readonly saved: FactsIndex[] = [];
+  readonly #context: Context;
+  readonly #numbering: { objects: number };
+  #lines = new BucketLines();
+
+  constructor(context: Context, numbering: { objects: number }) {
+    this.#context = context;
+    this.#numbering = numbering;
+  }
+
+  write(fact: StoredFact): void {
+    writeFact(fact, this.#lines);
+  }
+
+  /** Of what is not saved. */
+  get bytes(): number {
+    return this.#lines.bytes;
+  }
+
+  async flush(above = 0): Promise<void> {
+    if (this.bytes <= above) return;
+    const { staging, prefix } = this.#context;
+    const key = toResolvedFactsKey(prefix, MEMBER_BUCKETS, this.#numbering.objects);
+    this.saved.push(await saveLines(staging, key, this.#lines));
+    this.#numbering.objects += 1;
+    this.#lines = new BucketLines();
   }
 }
 
@@ -218,36 +289,30 @@ const MEMBERS: FoldKind<Link, LinkFold> = {
   getSize: ({ persons }) => persons.size,
 };
 
-function earliest(
-  ids: ReadonlyMap<string, string>,
-  renames: MemberStatements['renames'],
-): ReadonlyMap<string, string> {
-  if (renames.size === 0 && areSendable(ids)) return ids;
+/** Users that can be sent, by the ids that they have by now. */
+function earliest(ids: UserTimes | undefined, renames: MemberStatements['renames']): readonly UserSeen[] {
+  const users = listIds(ids);
+  if (renames.size === 0 && areSendable(users)) return users;
   const all = new Map<string, string>();
-  for (const [one, time] of ids) {
+  for (const [one, time] of users) {
     const id = renames.get(one)?.to ?? one;
     const known = all.get(id);
     if (!isJunkId(id)) all.set(id, known === undefined ? time : joinTimes(known, time));
   }
-  return all;
+  return [...all];
 }
 
-function areSendable(ids: ReadonlyMap<string, string>): boolean {
-  for (const id of ids.keys()) if (isJunkId(id)) return false;
+function areSendable(users: readonly UserSeen[]): boolean {
+  for (const [id] of users) if (isJunkId(id)) return false;
   return true;
 }
 
-function toApart(
-  reason: 'several_users' | 'no_user' | 'removed_person',
-  id: string,
-  ids: ReadonlyMap<string, string>,
-) {
-  const earliestFirst = [...ids].map(([one, time]) => `${time} ${one}`).sort();
-  const users = earliestFirst.slice(0, USERS_SHOWN).map((text) => text.slice(text.indexOf(' ') + 1));
-  return { reason, id, users, userCount: ids.size };
-}
+const NO_EARLIER: readonly string[] = [];
 
-function areHeard(times: ReadonlyMap<string, string>): boolean {
-  for (const time of times.values()) if (!isHeardTime(time)) return false;
-  return true;
-}
+const listEarlier = (users: UserTimes | undefined, renames: MemberStatements['renames']): readonly string[] =>
+  listIds(users)
+    .map(([id]) => id)
+    .filter((id) => renames.has(id) && !isJunkId(id))
+    .sort();
+
+const areHeard = (ids: UserTimes | undefined): boolean => listIds(ids).every(([, time]) => isHeardTime(time));

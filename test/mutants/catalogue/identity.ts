@@ -33,7 +33,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'HEARD-8',
     what: "devices of a vendor's person are merged into a user that only a rejected record names",
     file: 'src/identity/connect/pair-members.ts',
-    edits: [['(isHeard ? toHeardTime(time) : time)', '(isHeard ? time : time)']],
+    edits: [['isHeard ? toHeardTime(time) : time', 'isHeard ? time : time']],
     tests: ['test/identity/heard.test.ts'],
   },
   {
@@ -278,7 +278,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'REMOVED-6',
     what: 'devices of a person that removed facts named not reported once its user is known',
     file: 'src/identity/connect/pair-members.ts',
-    edits: [['if (isRemoving && devices && !only) enterNames(hashDevices(), devices);\n', '']],
+    edits: [['if (isRemoving && devices && !only) enterNames(hashDevices(person, hash), devices);\n', '']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
@@ -292,14 +292,14 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'REMOVED-4',
     what: 'a person taken to have several users for good, although only facts that are gone say so',
     file: 'src/identity/connect/pair-members.ts',
-    edits: [['known.size < 2)', 'known.size < 0)']],
+    edits: [['known.length < 2)', 'known.length < 0)']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
     id: 'REMOVED-5',
     what: 'a device left out whose user only removed facts named, and nobody told',
     file: 'src/identity/connect/pair-members.ts',
-    edits: [['if (only && isOwn && others.size > 0) report', 'if (only && isShared) report']],
+    edits: [['if (only && isOwn && others) report', 'if (only && isShared) report']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
