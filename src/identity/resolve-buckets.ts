@@ -5,11 +5,13 @@ import { createPace, type Pace } from '../lib/async/pace.ts';
 import { BucketLines } from '../state/facts/bucket-lines.ts';
 import { saveLines } from '../state/facts/fact-object.ts';
 import {
+  type Merge,
+  MergeLines,
   type MergesIndex,
   mergesIndex,
   OF_DIGITS,
   parseResolvedFact,
-  saveMerges,
+  type ResolvedFact,
   writeResolvedFact,
 } from '../state/facts/resolved-facts.ts';
 import { toMergesKey, toResolvedFactsKey } from '../state/keys/turn.ts';
@@ -25,6 +27,7 @@ import {
   emptyPersonsTally,
   type PersonsTally,
   personsTally,
+  type Unmerged,
 } from './persons-tally.ts';
 import { type LateMerge, recallValues, type SentValues } from './recall-values.ts';
 import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';
@@ -73,12 +76,12 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
   const { from, to, signal, ledger, connected, limits = LOAD_LIMITS } = options;
   const renames = connected && (await loadRenames(options.staging, connected));
   const pace = createPace();
-  const writer = createResolvedWriter(options, limits.foldBytes / 4, pace);
+  const writer = new ResolvedWriter(options, limits.foldBytes / 4, pace);
   let open: Map<number, RecordTable> = new Map();
   const looksUp = ledger.sharedDevices === 'last' && options.earlierIds !== undefined;
   const passOn = async (buckets: readonly number[], atLeast: number) => {
     const late = writer.takeLateMerges(atLeast);
-    if (late.length > 0) await passOnSent(late, options, buckets, writer.sink, pace);
+    if (late.length > 0) await passOnSent(late, options, buckets, writer, pace);
   };
   let openBuckets: readonly number[] = [];
 
@@ -105,7 +108,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
       looksUp && options.earlierIds
         ? await loadDoubted(fold, renames, { hash: ledger.hash, earlierIds: options.earlierIds, pace })
         : undefined;
-    await resolvePersons(fold, ledger, open, writer.sink, pace, { renames, doubted });
+    await resolvePersons(fold, ledger, open, writer, pace, { renames, doubted });
     await passOn(buckets, LATE_AT_ONCE);
     await writer.flushWhenLarge();
   }
@@ -155,74 +158,112 @@ function joinFacts(lines: readonly string[], into: BucketLines): void {
 /** Merges of one object: what one step of sending them holds in memory. */
 const MERGES_AT_ONCE = 10_000;
 
-function createResolvedWriter(
-  { staging, prefix, from, to, ledger, connected }: ResolveBucketsOptions,
-  flushBytes: number,
-  pace: Pace,
-) {
-  const facts: FactsIndex[] = [];
-  const merges: MergesIndex[] = [];
-  const { sharedDevices = 'none' } = ledger;
-  const people: PersonsTally = {
-    ...emptyPersonsTally(),
-    ...(sharedDevices === 'none' ? {} : { sharedDevices }),
-  };
-  const contradicted: string[] = [];
-  const countsIds = !connected?.hasPersons;
-  let lines = new BucketLines();
-  let pairs: string[] = [];
-  let late: LateMerge[] = [];
+/** Writes what was resolved; a class, as `Stretches` is. */
+class ResolvedWriter implements ResolvedSink {
+  readonly #options: ResolveBucketsOptions;
+  readonly #flushBytes: number;
+  readonly #pace: Pace;
+  readonly #countsIds: boolean;
+  readonly #people: PersonsTally;
+  readonly #facts: FactsIndex[] = [];
+  readonly #merges: MergesIndex[] = [];
+  readonly #contradicted: string[] = [];
+  #lines = new BucketLines();
+  /** To be saved; all but the last one are full. */
+  #pairs: MergeLines[] = [];
+  #lastPairs: MergeLines | undefined;
+  #late: LateMerge[] = [];
 
-  const sink: ResolvedSink = {
-    merge: (merge) => void pairs.push(JSON.stringify(merge)),
-    lateMerge: (one) => void late.push(one),
-    fact: (fact) => writeResolvedFact(fact, lines),
-    unmerged: (one) => addUnmerged(people, one),
-    mergedBefore: () => {
-      people.mergedBefore = (people.mergedBefore ?? 0) + 1;
-    },
-    vendorActive: (months) => {
-      // Where the vendor has persons of its own, these are counted.
-      if (countsIds) countActive(people, 'vendor', months);
-    },
-    chosen: () => {
-      people.chosen = (people.chosen ?? 0) + 1;
-    },
-    contradictedUser: (of) => void contradicted.push(of),
-  };
+  constructor(options: ResolveBucketsOptions, flushBytes: number, pace: Pace) {
+    const { sharedDevices = 'none' } = options.ledger;
+    this.#options = options;
+    this.#flushBytes = flushBytes;
+    this.#pace = pace;
+    // Where the vendor has persons of its own, these are counted.
+    this.#countsIds = !options.connected?.hasPersons;
+    this.#people = {
+      ...emptyPersonsTally(),
+      ...(sharedDevices === 'none' ? {} : { sharedDevices }),
+    };
+  }
+
+  merge([userId, anonId, time]: Merge): void {
+    if (!this.#lastPairs || this.#lastPairs.count === MERGES_AT_ONCE) {
+      this.#lastPairs = new MergeLines();
+      this.#pairs.push(this.#lastPairs);
+    }
+    this.#lastPairs.add(userId, anonId, time);
+  }
+
+  lateMerge(one: LateMerge): void {
+    this.#late.push(one);
+  }
+
+  fact(fact: ResolvedFact): void {
+    writeResolvedFact(fact, this.#lines);
+  }
+
+  unmerged(one: Unmerged): void {
+    addUnmerged(this.#people, one);
+  }
+
+  mergedBefore(): void {
+    this.#people.mergedBefore = (this.#people.mergedBefore ?? 0) + 1;
+  }
+
+  vendorActive(months: Iterable<number>): void {
+    if (this.#countsIds) countActive(this.#people, 'vendor', months);
+  }
+
+  chosen(): void {
+    this.#people.chosen = (this.#people.chosen ?? 0) + 1;
+  }
+
+  contradictedUser(of: string): void {
+    this.#contradicted.push(of);
+  }
+
+  takeLateMerges(atLeast: number): readonly LateMerge[] {
+    if (this.#late.length < atLeast) return [];
+    const taken = this.#late;
+    this.#late = [];
+    return taken;
+  }
+
+  async flushWhenLarge(): Promise<void> {
+    await this.#flushMerges(MERGES_AT_ONCE);
+    await this.#flushFacts(this.#flushBytes);
+  }
+
+  async end(): Promise<ResolvedRange> {
+    await this.#flushMerges(0);
+    await this.#flushFacts(0);
+    const contradicted = this.#contradicted;
+    return {
+      facts: this.#facts,
+      merges: this.#merges,
+      people: this.#people,
+      ...(contradicted.length > 0 ? { contradicted } : {}),
+    };
+  }
 
   /** Of one person there may be many facts; joined, they may be few. */
-  const flushFacts = async (above: number) => {
-    if (lines.bytes <= above) return;
-    lines = await lines.join(OF_DIGITS, joinFacts, pace);
-    if (lines.bytes <= above / 2) return;
-    facts.push(await saveLines(staging, toResolvedFactsKey(prefix, { from, to }, facts.length), lines));
-    lines = new BucketLines();
-  };
-  const flushMerges = async (atLeast: number) => {
-    while (pairs.length >= atLeast && pairs.length > 0) {
-      const some = pairs.slice(0, MERGES_AT_ONCE);
-      pairs = pairs.slice(MERGES_AT_ONCE);
-      merges.push(await saveMerges(staging, toMergesKey(prefix, { from, to }, merges.length), some));
-    }
-  };
+  async #flushFacts(above: number): Promise<void> {
+    const { staging, prefix, from, to } = this.#options;
+    if (this.#lines.bytes <= above) return;
+    this.#lines = await this.#lines.join(OF_DIGITS, joinFacts, this.#pace);
+    if (this.#lines.bytes <= above / 2) return;
+    const key = toResolvedFactsKey(prefix, { from, to }, this.#facts.length);
+    this.#facts.push(await saveLines(staging, key, this.#lines));
+    this.#lines = new BucketLines();
+  }
 
-  return {
-    sink,
-    takeLateMerges(atLeast: number): readonly LateMerge[] {
-      if (late.length < atLeast) return [];
-      const taken = late;
-      late = [];
-      return taken;
-    },
-    async flushWhenLarge() {
-      await flushMerges(MERGES_AT_ONCE);
-      await flushFacts(flushBytes);
-    },
-    async end(): Promise<ResolvedRange> {
-      await flushMerges(0);
-      await flushFacts(0);
-      return { facts, merges, people, ...(contradicted.length > 0 ? { contradicted } : {}) };
-    },
-  };
+  async #flushMerges(atLeast: number): Promise<void> {
+    const { staging, prefix, from, to } = this.#options;
+    for (let pairs = this.#pairs[0]; pairs && pairs.count >= atLeast; pairs = this.#pairs[0]) {
+      this.#merges.push(await pairs.save(staging, toMergesKey(prefix, { from, to }, this.#merges.length)));
+      this.#pairs.shift();
+    }
+    if (this.#pairs.length === 0) this.#lastPairs = undefined;
+  }
 }

@@ -11,13 +11,12 @@ import { areAllNames, enterNames } from './merges/earlier-names.ts';
 import {
   findUsers,
   NO_NAMES,
-  NO_ONE,
   NO_RENAMES,
   NO_USERS,
   type Renames,
   type UsersFound,
 } from './merges/find-users.ts';
-import { enterId, type IdEntry, readSentEntry, UNKNOWN_ID } from './merges/id-entry.ts';
+import { enterId, readSentEntry, UNKNOWN_ID } from './merges/id-entry.ts';
 import {
   assertNotLate,
   decideMerge,
@@ -74,96 +73,115 @@ export async function resolvePersons(
   pace: Pace,
   { renames = NO_RENAMES, doubted = NO_NAMES }: NamesAtHand = {},
 ): Promise<void> {
-  const noting: LedgerAtTurn = { ...ledger, purpose: 'note' };
-  /** Of the ids with a pair or a user mark. */
-  const reported = new Set<string>();
-  const decideFor = (id: string, one: KnownId, users: UsersFound) => {
-    const placed = one.placed ? toPlaced(one.placed) : NOWHERE;
-    const own = {
-      isUser: one.isUser,
-      isRenamed: renames.has(id),
-      placed,
-      newestMs: toTimeMs(one.properties?.newestSet ?? ''),
-      doubted,
-      hasTooMany: one.hasTooMany,
-    };
-    const decided = decide(id, users, own, isWaiting(one) ? noting : ledger, tables);
-    for (const unmerged of decided.unmerged) {
-      sink.unmerged(unmerged);
-      reported.add(id);
-    }
-    if (decided.verdict === 'contradicted' && one.isUser)
-      sink.contradictedUser(ledger.hash.id(id).toString('hex'));
-    return decided;
-  };
-
-  for (const [id, one] of known.ids) {
-    const isPaired = one.pairs || one.verdicts || one.waitingVerdicts || one.placed;
-    // Where only earlier turns know of it, this counts as well.
-    if (!isPaired && !one.isUser && !one.properties && !one.active) continue;
-    const users = isPaired ? findUsers(id, one, renames, ledger.hash) : NO_USERS;
-    const decided = decideFor(id, one, users);
-    const { verdict, person, user, floorMs } = decided;
-    if (isPaired && verdict === 'merge' && user) {
-      sink.merge([user.id, id, user.time]);
-      if (users.all.length > 1 && decided.isShared) sink.chosen();
-      if (person && floorMs > Number.NEGATIVE_INFINITY)
-        sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
-    } else if (isPaired && verdict === 'merged_before') sink.mergedBefore();
-    const months = one.active && passActivity(one.active);
-    const isPassed = one.properties !== undefined && passPerson(id, one.properties, decided, months);
-    if (months && !isPassed) sink.fact({ kind: 'active', of: decided.of, months });
-    if (pace.isDue()) await pace.rest();
-  }
+  const at: Resolving = { ledger, tables, sink, renames, doubted };
+  const ids = known.ids.entries();
+  while (resolveSome(ids, at)) if (pace.isDue()) await pace.rest();
   for (const group of known.groups.values()) {
     const { groupType, groupKey, time } = group;
     const of = ledger.hash.group(toGroupId(groupType, groupKey)).toString('hex');
     sink.fact({ kind: 'group', of, groupType, groupKey, time, properties: group.properties.text });
     if (pace.isDue()) await pace.rest();
   }
+}
 
-  /** The months with events of the person; of these, those count in which the vendor counts the id beside its user. */
-  function passActivity({ isUser, months, besideUser }: StoredActivity): readonly number[] | undefined {
-    sink.vendorActive(isUser ? months : months.filter((month) => !besideUser.includes(month)));
-    if (months.length <= 1) return months.length === 0 ? undefined : months;
-    return [...months].sort((a, b) => a - b);
-  }
+/*
+ * What follows are functions that are made once: of ones that are made for each call V8 would compile every caller once
+ * more.
+ */
 
-  /** False where nothing is said of the person. `months`: of the same person, to be said with it. */
-  function passPerson(
-    id: string,
-    properties: PersonProperties,
-    { verdict, person, perhaps, of, isJunk, user, floorMs }: Decided,
-    months: readonly number[] | undefined,
-  ): boolean {
-    if (properties.isEmpty) return false;
-    if (isJunk) {
-      // Many visitors share such an id: their properties folded together would describe nobody.
-      if (!reported.has(id)) sink.unmerged({ reason: 'junk_id', id });
-      return false;
-    }
-    // At the destination the id belongs to somebody of whom these properties may not speak.
-    if (verdict === 'contradicted') return false;
-    if (perhaps) {
-      // Each may have the values of the other one, or none of them: these fill gaps, and older ones replace nothing.
-      const other = perhaps.toString('hex');
-      const timeMs = Math.max(floorMs, toTimeMs(properties.newestSet));
-      if (timeMs > Number.NEGATIVE_INFINITY) sink.fact({ kind: 'floor', of, timeMs });
-      for (const { key, time } of properties.set.properties())
-        sink.fact({ kind: 'floor', of: other, key, timeMs: toTimeMs(time) });
-      if (floorMs > Number.NEGATIVE_INFINITY)
-        sink.lateMerge({ id, user: undefined, of: other, newestMs: floorMs });
-    }
-    sink.fact({
-      kind: 'person',
-      of,
-      id: person && user !== undefined ? user.id : id,
-      isAlias: person !== undefined && user === undefined,
-      properties: properties.text,
-      months,
-    });
-    return true;
+/** What the ids of one call have in common. */
+interface Resolving {
+  readonly ledger: LedgerAtTurn;
+  readonly tables: ReadonlyMap<number, RecordTable>;
+  readonly sink: ResolvedSink;
+  readonly renames: Renames;
+  readonly doubted: ReadonlySet<string>;
+}
+
+/** Between two looks at the clock, or eight times as many. */
+const IDS_AT_ONCE = 16;
+
+/** False where none is left. In a function that awaits, V8 would make a list of each id and what is known of it. */
+function resolveSome(ids: Iterator<[string, KnownId]>, at: Resolving): boolean {
+  for (let count = 0; count < IDS_AT_ONCE; count += 1) {
+    const next = ids.next();
+    if (next.done) return false;
+    const [id, one] = next.value;
+    resolveId(id, one, at);
   }
+  return true;
+}
+
+function resolveId(id: string, one: KnownId, at: Resolving): void {
+  const { ledger, sink, renames } = at;
+  const { properties, active } = one;
+  const isPaired = one.pairs || one.verdicts || one.waitingVerdicts || one.placed;
+  // Where only earlier turns know of it, this counts as well.
+  if (!isPaired && !one.isUser && !properties && !active) return;
+  const users = isPaired ? findUsers(id, one, renames, ledger.hash) : NO_USERS;
+  const decided = decide(id, one, users, at);
+  const { verdict, person, userId, floorMs } = decided;
+  if (verdict === 'contradicted' && one.isUser) sink.contradictedUser(decided.key.toString('hex'));
+  if (isPaired && verdict === 'merge' && userId !== undefined) {
+    sink.merge([userId, id, decided.time]);
+    if (users.all.length > 1 && decided.isShared) sink.chosen();
+    if (person && floorMs > Number.NEGATIVE_INFINITY)
+      sink.lateMerge({ id, user: userId, of: person.toString('hex'), newestMs: floorMs });
+  } else if (isPaired && verdict === 'merged_before') sink.mergedBefore();
+  const months = active && passActivity(active, sink);
+  const isPassed = properties !== undefined && passPerson(id, properties, decided, months, sink);
+  if (months && !isPassed) sink.fact({ kind: 'active', of: toSubject(decided), months });
+}
+
+/** The months with events of the person; of these, those count in which the vendor counts the id beside its user. */
+function passActivity(
+  { isUser, months, besideUser }: StoredActivity,
+  sink: ResolvedSink,
+): readonly number[] | undefined {
+  const areAll = isUser || besideUser.length === 0;
+  sink.vendorActive(areAll ? months : months.filter((month) => !besideUser.includes(month)));
+  if (months.length <= 1) return months.length === 0 ? undefined : months;
+  return [...months].sort((a, b) => a - b);
+}
+
+/** False where nothing is said of the person. `months`: of the same person, to be said with it. */
+function passPerson(
+  id: string,
+  properties: PersonProperties,
+  decided: Decided,
+  months: readonly number[] | undefined,
+  sink: ResolvedSink,
+): boolean {
+  // At the destination a contradicted id belongs to somebody of whom these properties may not speak.
+  if (properties.isEmpty || decided.isJunk || decided.verdict === 'contradicted') return false;
+  const { person, perhaps, userId } = decided;
+  const of = toSubject(decided);
+  if (perhaps) passFloors(id, properties, decided, { of, other: perhaps.toString('hex') }, sink);
+  sink.fact({
+    kind: 'person',
+    of,
+    id: person && userId !== undefined ? userId : id,
+    isAlias: person !== undefined && userId === undefined,
+    properties: properties.text,
+    months,
+  });
+  return true;
+}
+
+/** Each may have the values of the other one, or none of them: these fill gaps, and older ones replace nothing. */
+function passFloors(
+  id: string,
+  properties: PersonProperties,
+  { floorMs }: Decided,
+  { of, other }: { readonly of: string; readonly other: string },
+  sink: ResolvedSink,
+): void {
+  const timeMs = Math.max(floorMs, toTimeMs(properties.newestSet));
+  if (timeMs > Number.NEGATIVE_INFINITY) sink.fact({ kind: 'floor', of, timeMs });
+  for (const { key, time } of properties.set.properties())
+    sink.fact({ kind: 'floor', of: other, key, timeMs: toTimeMs(time) });
+  if (floorMs > Number.NEGATIVE_INFINITY)
+    sink.lateMerge({ id, user: undefined, of: other, newestMs: floorMs });
 }
 
 export interface NamesAtHand {
@@ -186,126 +204,128 @@ const isWaiting = ({ waitingVerdicts, pairs, verdicts, isUser, properties, activ
   waitingVerdicts !== undefined && !pairs && !verdicts && !isUser && !properties && !active;
 
 interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
-  /** Hash of the person that the facts of the id are of, in hexadecimal. */
-  readonly of: string;
+  /** Hash of the id. */
+  readonly key: Buffer;
   readonly isJunk: boolean;
-  /** The only real user, or the one whose a shared device is, and the time with which they are merged. */
-  readonly user: { readonly id: string; readonly time: string } | undefined;
-  readonly unmerged: readonly Unmerged[];
+  /** The only real user, or the one whose a shared device is. */
+  readonly userId: string | undefined;
+  /** With which they are merged. */
+  readonly time: string;
   /** Newest time of what was sent under the id itself before. */
   readonly floorMs: number;
   readonly isShared: boolean;
 }
 
-/** What the facts at hand say of an id itself. */
-interface OwnFacts {
-  readonly isUser: boolean;
-  readonly isRenamed: boolean;
-  readonly placed: readonly Placed[];
-  readonly doubted: ReadonlySet<string>;
-  /** It has more users than those at hand. */
-  readonly hasTooMany: boolean;
-  /** Of its set properties. */
-  readonly newestMs: number;
-}
+/** Hash of the person that the facts of an id are of, in hexadecimal. */
+const toSubject = ({ person, key }: Decided): string => (person ?? key).toString('hex');
 
-function decide(
-  id: string,
-  users: UsersFound,
-  own: OwnFacts,
-  ledger: LedgerAtTurn,
-  tables: ReadonlyMap<number, RecordTable>,
-): Decided {
-  const { all } = users;
+function decide(id: string, one: KnownId, { all, paired, said, names }: UsersFound, at: Resolving): Decided {
+  const { tables, sink, renames, doubted } = at;
+  const { hash } = at.ledger;
+  const key = hash.id(id);
   if (isJunkId(id)) {
-    const unmerged = all.length > 0 ? [toUnmerged('junk_id', id, all)] : [];
+    // Many visitors share such an id: their properties folded together would describe nobody.
+    if (all.length > 0) sink.unmerged(toUnmerged('junk_id', id, all));
+    else if (one.properties?.isEmpty === false) sink.unmerged({ reason: 'junk_id', id });
     return {
       verdict: 'none',
       person: undefined,
-      of: ledger.hash.id(id).toString('hex'),
+      perhaps: undefined,
+      key,
       isJunk: true,
-      user: undefined,
-      unmerged,
+      userId: undefined,
+      time: '',
       floorMs: Number.NEGATIVE_INFINITY,
       isShared: false,
     };
   }
-  const hasJunk = all.some(([user]) => isJunkId(user));
-  const junk = hasJunk ? all.filter(([user]) => isJunkId(user)) : NO_ONE;
-  const real = hasJunk ? all.filter(([user]) => !isJunkId(user)) : all;
-  const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
-
-  const key = ledger.hash.id(id);
-  const { verdict, person, perhaps, entry, known, isOthers } = enter(key, real, users, own, ledger, tables);
-  if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
-  else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
-    unmerged.push(toUnmerged(verdict, id, real));
-  else if (verdict === 'merged_before' && isOthers) unmerged.push(toUnmerged('merged_otherwise', id, real));
-  // A shared device stays with the user that it was merged into, whom these facts need not name.
-  const chosen = real.length === 1 && !entry.isShared ? real[0] : findUser(real, person, ledger);
-  const table = tables.get(key[0] ?? 0);
-  const toTime = (time: string) =>
-    table && verdict === 'merge' ? keepMergeTime(time, { id: key, known, hash: ledger.hash, table }) : time;
-  return {
-    verdict,
-    person,
-    perhaps,
-    of: (person ?? key).toString('hex'),
-    isJunk: false,
-    user: chosen && { id: chosen[0], time: toTime(toCountedTime(chosen[1])) },
-    unmerged,
-    floorMs: entry.newestMs,
-    isShared: entry.isShared,
-  };
-}
-
-function findUser(users: readonly UserSeen[], person: Buffer | undefined, { hash }: LedgerAtTurn) {
-  return person && users.find(([user]) => person.equals(hash.id(user)));
-}
-
-/** Decides about an id that is not junk, by its hash, and enters facts and decision into the ledger. */
-function enter(
-  key: Buffer,
-  users: readonly UserSeen[],
-  { paired, said, names }: UsersFound,
-  { isUser, isRenamed, placed, doubted, hasTooMany, newestMs }: OwnFacts,
-  ledger: LedgerAtTurn,
-  tables: ReadonlyMap<number, RecordTable>,
-): MergeDecision & Pick<UsersInOrder, 'isOthers'> & { readonly known: IdEntry } {
+  let users = all;
+  if (hasJunk(all)) {
+    const junk = all.filter(([user]) => isJunkId(user));
+    sink.unmerged(toUnmerged('junk_id', id, junk));
+    users = all.filter(([user]) => !isJunkId(user));
+  }
+  const ledger: LedgerAtTurn = isWaiting(one) ? { ...at.ledger, purpose: 'note' } : at.ledger;
   const table = tables.get(key[0] ?? 0);
   const known = table ? readSentEntry(table, key, ledger) : UNKNOWN_ID;
   assertNotLate(ledger, known.sentAt);
-  const { hash, sharedDevices = 'none' } = ledger;
-  const inOrder =
-    sharedDevices === 'none' || !table
-      ? { users, areAll: true, isOthers: false }
-      : orderUsers(
-          users,
-          { id: key, known: nameUser(known, placed), hash, table, paired, said, hasTooMany },
-          sharedDevices,
-        );
-  if (table && names.size > 0) enterNames(names, { id: key, hash, table });
-  const decision = decideMerge(
+  const placed = one.placed ? toPlaced(one.placed) : NOWHERE;
+  const { sharedDevices = 'none' } = ledger;
+  const { hasTooMany } = one;
+  let inOrder: UsersInOrder | undefined;
+  if (sharedDevices !== 'none' && table)
+    inOrder = orderUsers(
+      users,
+      { id: key, known: nameUser(known, placed), hash, table, paired, said, hasTooMany },
+      sharedDevices,
+    );
+  const isByName = names.size > 0;
+  if (table && isByName) enterNames(names, { id: key, hash, table });
+  const ordered = inOrder?.users ?? users;
+  const hashes = hashUsers(ordered, hash);
+  const { verdict, person, perhaps, entry } = decideMerge(
     known,
     {
-      users: inOrder.users.map(([user]) => hash.id(user)),
+      users: hashes,
       hasTooMany,
-      isHeard: users.every(([, time]) => isHeardTime(time)),
-      areAll: inOrder.areAll && !(doubted.size > 0 && users.some(([user]) => doubted.has(user))),
-      isUser,
-      isRenamed,
-      isByName: names.size > 0,
-      areAllNamed: table !== undefined && names.size > 0 && areAllNames(names, { id: key, hash, table }),
+      isHeard: areHeard(users),
+      areAll: inOrder?.areAll !== false && !(doubted.size > 0 && users.some(([user]) => doubted.has(user))),
+      isUser: one.isUser,
+      isRenamed: renames.has(id),
+      isByName,
+      areAllNamed: table !== undefined && isByName && areAllNames(names, { id: key, hash, table }),
       placed,
     },
     ledger,
   );
-  const isSentItself =
-    ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
-  const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
-  if (table) enterId(table, key, entry, known);
-  const { verdict, person, perhaps } = decision;
-  return { verdict, person, perhaps, entry: decision.entry, known, isOthers: inOrder.isOthers };
+  const floorMs = known.newestMs;
+  if (table) {
+    const isSentItself = ledger.purpose !== 'note' && verdict !== 'contradicted' && person === undefined;
+    const newestMs = isSentItself && one.properties ? toTimeMs(one.properties.newestSet) : floorMs;
+    if (newestMs > floorMs) entry.newestMs = newestMs;
+    enterId(table, key, entry, known);
+  }
+  const reason = toReason(verdict, inOrder?.isOthers === true);
+  if (reason) sink.unmerged(toUnmerged(reason, id, users));
+  // A shared device stays with the user that it was merged into, whom these facts need not name.
+  let chosen: UserSeen | undefined;
+  if (ordered.length === 1 && !entry.isShared) chosen = ordered[0];
+  else if (person) chosen = ordered.find((_, place) => hashes[place]?.equals(person));
+  let time = chosen ? toCountedTime(chosen[1]) : '';
+  if (chosen && table && verdict === 'merge') time = keepMergeTime(time, { id: key, known, hash, table });
+  return {
+    verdict,
+    person,
+    perhaps,
+    key,
+    isJunk: false,
+    userId: chosen?.[0],
+    time,
+    floorMs,
+    isShared: entry.isShared,
+  };
+}
+
+function hasJunk(users: readonly UserSeen[]): boolean {
+  for (const [user] of users) if (isJunkId(user)) return true;
+  return false;
+}
+
+function areHeard(users: readonly UserSeen[]): boolean {
+  for (const [, time] of users) if (!isHeardTime(time)) return false;
+  return true;
+}
+
+/** Most ids have no user, or one. */
+const hashUsers = (users: readonly UserSeen[], hash: KeyedHash): readonly Buffer[] =>
+  users.length === 0 ? NO_HASHES : users.map(([user]) => hash.id(user));
+const NO_HASHES: readonly Buffer[] = [];
+
+/** Why an id stays apart from its users; `isOthers`: see UsersInOrder. */
+function toReason(verdict: MergeDecision['verdict'], isOthers: boolean): Unmerged['reason'] | undefined {
+  if (verdict === 'contradicted') return 'contradicted_merge';
+  if (verdict === 'merged_before' && isOthers) return 'merged_otherwise';
+  return verdict === 'merge' || verdict === 'merged_before' || verdict === 'none' ? undefined : verdict;
 }
 
 function toUnmerged(

@@ -5,7 +5,7 @@ import { createPace } from '../../lib/async/pace.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { MEMBER_BUCKETS, STATEMENT_BUCKETS } from '../../state/facts/fact-line.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
-import { mergesIndex, readMerges, saveMerges } from '../../state/facts/resolved-facts.ts';
+import { MergeLines, type MergesIndex, mergesIndex, readMerges } from '../../state/facts/resolved-facts.ts';
 import { toMergesKey } from '../../state/keys/turn.ts';
 import { bucketVersions } from '../../state/ledger/versions.ts';
 import { type BucketRange, LOAD_LIMITS } from '../load-folds.ts';
@@ -80,12 +80,17 @@ export async function connectPersons(options: ConnectOptions): Promise<Connected
     mayHaveOther: options.isAll ? () => false : isEarlierId,
   };
   const facts = bytes.members + known.members > 0 ? await pairMembers(statements, context, people) : [];
-  const lines = [...renames].map(([from, { to, time }]) => JSON.stringify([to, from, time]));
-  const saved = [];
-  for (let start = 0; start < lines.length; start += RENAMES_AT_ONCE) {
-    const key = toMergesKey(prefix, STATEMENT_BUCKETS, saved.length);
-    saved.push(await saveMerges(staging, key, lines.slice(start, start + RENAMES_AT_ONCE)));
+  const saved: MergesIndex[] = [];
+  const saveRenames = async (lines: MergeLines) =>
+    saved.push(await lines.save(staging, toMergesKey(prefix, STATEMENT_BUCKETS, saved.length)));
+  let lines = new MergeLines();
+  for (const [from, { to, time }] of renames) {
+    lines.add(to, from, time);
+    if (lines.count < RENAMES_AT_ONCE) continue;
+    await saveRenames(lines);
+    lines = new MergeLines();
   }
+  if (lines.count > 0) await saveRenames(lines);
   return { facts, renames: saved, people, hasPersons: bytes.members > 0 };
 }
 

@@ -1,6 +1,6 @@
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
-import { readIdEntry, UNKNOWN_ID, writeIdEntry } from './id-entry.ts';
+import { readNewestMs, writeNewestMs } from './id-entry.ts';
 
 interface NamedAtLedger {
   /** Hash of the id that was seen with users under earlier names, or of a vendor's person; see enterNames. */
@@ -26,10 +26,10 @@ export function enterNames(names: ReadonlySet<string>, at: NamedAtLedger): void 
   for (const name of names) {
     const key = toKey(at, name);
     if (table.find(key) !== -1) continue;
-    writeIdEntry(table, key, { ...UNKNOWN_ID, newestMs: 1 });
+    writeNewestMs(table, key, 1);
     count += 1;
   }
-  if (count !== countNames(at)) writeIdEntry(table, toKey(at, ''), { ...UNKNOWN_ID, newestMs: count });
+  if (count !== countNames(at)) writeNewestMs(table, toKey(at, ''), count);
 }
 
 /** Whether these are all earlier names that were ever entered. */
@@ -39,7 +39,7 @@ export function areAllNames(names: ReadonlySet<string>, at: NamedAtLedger): bool
   return found === countNames(at);
 }
 
-const toKey = ({ id, hash }: NamedAtLedger, name: string) =>
-  Buffer.from(hash.property(id.toString('hex'), NAMED, name));
+/** Valid until the next call. */
+const toKey = ({ id, hash }: NamedAtLedger, name: string) => hash.property(id.toString('hex'), NAMED, name);
 
-const countNames = (at: NamedAtLedger): number => Math.max(0, readIdEntry(at.table, toKey(at, '')).newestMs);
+const countNames = (at: NamedAtLedger): number => Math.max(0, readNewestMs(at.table, toKey(at, '')));

@@ -35,6 +35,22 @@ export const UNKNOWN_ID: IdEntry = {
   newestMs: Number.NEGATIVE_INFINITY,
 };
 
+/** One that nobody else has yet. */
+export type NewEntry = { -readonly [Field in keyof IdEntry]: IdEntry[Field] };
+
+/** What `...` would make is of another class for V8, and whatever reads entries would be compiled for both. */
+const copyEntry = (entry: IdEntry): NewEntry => ({
+  isUser: entry.isUser,
+  isShared: entry.isShared,
+  user: entry.user,
+  sentAt: entry.sentAt,
+  isRenamed: entry.isRenamed,
+  isNoted: entry.isNoted,
+  isByName: entry.isByName,
+  isOfRemoved: entry.isOfRemoved,
+  newestMs: entry.newestMs,
+});
+
 /** A record: hash of the id, flags, hash of the user, turn, newest time. */
 export const ID_WIDTH = HASH_BYTES + 1 + HASH_BYTES + 4 + 8;
 const FLAGS = HASH_BYTES;
@@ -50,7 +66,7 @@ const IS_NOTED = 16;
 const IS_OF_REMOVED = 32;
 const IS_BY_NAME = 64;
 
-export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
+export function readIdEntry(table: RecordTable, id: Uint8Array): IdEntry {
   const offset = table.find(id);
   if (offset === -1) return UNKNOWN_ID;
   const flags = table.bytes[offset + FLAGS] ?? 0;
@@ -70,9 +86,9 @@ export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
   };
 }
 
-export function writeIdEntry(
+function writeIdEntry(
   table: RecordTable,
-  id: Buffer,
+  id: Uint8Array,
   { isUser, isShared, isRenamed, isNoted, isByName, isOfRemoved, user, sentAt, newestMs }: IdEntry,
 ): void {
   const offset = table.insert(id);
@@ -88,6 +104,20 @@ export function writeIdEntry(
   // Of so few bytes, without the checks of `fill` and `copy`.
   for (let at = 0; at < HASH_BYTES; at += 1) bytes[offset + USER + at] = user ? (user[at] as number) : 0;
   bytes.writeUInt32BE(sentAt, offset + TURN);
+  bytes.writeDoubleBE(newestMs, offset + NEWEST);
+  table.changed = true;
+}
+
+/** Of a record of which nothing but a time, or a number, is known; see users-seen.ts. None: -Infinity. */
+export function readNewestMs(table: RecordTable, key: Uint8Array): number {
+  const offset = table.find(key);
+  return offset === -1 ? UNKNOWN_ID.newestMs : table.bytes.readDoubleBE(offset + NEWEST);
+}
+
+export function writeNewestMs(table: RecordTable, key: Uint8Array, newestMs: number): void {
+  const offset = table.insert(key);
+  const { bytes } = table;
+  for (let at = FLAGS; at < NEWEST; at += 1) bytes[offset + at] = 0;
   bytes.writeDoubleBE(newestMs, offset + NEWEST);
   table.changed = true;
 }
@@ -120,7 +150,10 @@ export function enterVendorPerson(
   const user = before.user ?? users[0];
   const isShared =
     hasSeveral || before.isShared || users.some((other) => user !== undefined && !other.equals(user));
-  const entry = { ...known, user, isShared, isByName: known.isByName || isByName };
+  const entry = copyEntry(known);
+  entry.user = user;
+  entry.isShared = isShared;
+  entry.isByName ||= isByName;
   if (!areSameEntries(known, entry)) writeIdEntry(table, person, entry);
   return entry;
 }

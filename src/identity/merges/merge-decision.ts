@@ -1,6 +1,6 @@
 import { FencedOutError } from '../../lib/errors.ts';
 import type { SharedDevices } from '../../state/ledger/ledger.ts';
-import type { IdEntry } from './id-entry.ts';
+import type { IdEntry, NewEntry } from './id-entry.ts';
 
 /** What the facts at hand say of the id; users that are junk are left out. */
 export interface OwnPairs {
@@ -60,7 +60,7 @@ export function assertNotLate({ turn, hasEnded }: Pick<TurnAtLedger, 'turn' | 'h
 }
 
 export interface MergeDecision {
-  readonly entry: IdEntry;
+  readonly entry: NewEntry;
   readonly verdict:
     | 'merge'
     /** It holds, and was sent in a turn that has ended. */
@@ -121,7 +121,8 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
   if (at.isForgotten) return { entry, verdict: 'ledger_forgotten', person: undefined };
   // A new name that was perhaps sent: unless these facts say it, others may have closed a circle of names since.
   if (entry.isUser && own.isRenamed !== true) return { entry, verdict: 'contradicted', person: undefined };
-  return { entry: { ...entry, sentAt: at.turn }, verdict: 'merge', person: user };
+  entry.sentAt = at.turn;
+  return { entry, verdict: 'merge', person: user };
 }
 
 /** Whether the merge of an id was sent, beyond doubt. */
@@ -153,7 +154,7 @@ function addFacts(
   own: OwnPairs,
   sharedDevices: SharedDevices,
   at: Pick<TurnAtLedger, 'purpose' | 'hasEnded'>,
-): IdEntry {
+): NewEntry {
   const { purpose } = at;
   const { placed = [] } = own;
   const known = nameUser(before, placed);
@@ -194,8 +195,8 @@ function chooseUser(known: IdEntry, { users, areAll = true }: OwnPairs): Buffer 
 }
 
 /** A merge that was decided without a ledger was sent, whatever the ledger knows by now. */
-function addTakenIn(known: IdEntry, own: OwnPairs, at: TurnAtLedger, sharedDevices: SharedDevices): IdEntry {
-  const added = addFacts(known, own, sharedDevices, at);
+function addTakenIn(known: IdEntry, own: OwnPairs, at: TurnAtLedger, sharedDevices: SharedDevices): NewEntry {
+  const entry = addFacts(known, own, sharedDevices, at);
   const [user, ...others] = own.users;
   const isSent =
     user !== undefined &&
@@ -203,5 +204,9 @@ function addTakenIn(known: IdEntry, own: OwnPairs, at: TurnAtLedger, sharedDevic
     own.hasTooMany !== true &&
     (others.length === 0 || sharedDevices !== 'none') &&
     (!own.isUser || own.isRenamed === true);
-  return isSent && known.sentAt === 0 ? { ...added, user, sentAt: at.turn } : added;
+  if (isSent && known.sentAt === 0) {
+    entry.user = user;
+    entry.sentAt = at.turn;
+  }
+  return entry;
 }

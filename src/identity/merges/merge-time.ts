@@ -1,6 +1,7 @@
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
-import { type IdEntry, readIdEntry, UNKNOWN_ID, writeIdEntry } from './id-entry.ts';
+import { toTimeMs } from '../property-decision.ts';
+import { type IdEntry, readNewestMs, writeNewestMs } from './id-entry.ts';
 
 /** Record of the ledger's table of ids: the time with which a merge was first entered. */
 const MERGED_AT = 'merged at';
@@ -26,10 +27,10 @@ export function keepMergeTime(
     readonly table: RecordTable;
   },
 ): string {
-  const key = Buffer.from(hash.property(id.toString('hex'), MERGED_AT, ''));
-  const { newestMs: before } = readIdEntry(table, key);
+  const key = hash.property(id.toString('hex'), MERGED_AT, '');
+  const before = readNewestMs(table, key);
   if (known.sentAt !== 0 && Number.isFinite(before)) return new Date(before).toISOString();
-  const now = Date.parse(time);
-  if (now !== before) writeIdEntry(table, key, { ...UNKNOWN_ID, newestMs: now });
+  const now = toTimeMs(time);
+  if (now !== before) writeNewestMs(table, key, now);
   return time;
 }

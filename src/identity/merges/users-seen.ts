@@ -2,7 +2,7 @@ import { HEARD_TIME, isHeardTime, toFirstTime } from '../../contract/heard-time.
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
-import { type IdEntry, readIdEntry, UNKNOWN_ID, writeIdEntry } from './id-entry.ts';
+import { type IdEntry, readNewestMs, writeNewestMs } from './id-entry.ts';
 
 /** A user, and when an anonymous id was first seen with it. */
 export type UserSeen = readonly [user: string, time: string];
@@ -31,7 +31,7 @@ export function orderUsers(
   const of = id.toString('hex');
   const toKey = (field: string, user: string) => Buffer.from(hash.property(of, field, user));
   const countKey = toKey(SEEN_WITH, '');
-  let count = Math.max(0, readMs(table, countKey));
+  let count = Math.max(0, readNewestMs(table, countKey));
   // What was entered without times is of users that nobody can name.
   if (count === 0 && (known.user !== undefined || known.isShared)) count = UNKNOWN_USERS;
   const merged = known.sentAt === 0 ? undefined : known.user?.toString('hex');
@@ -41,7 +41,7 @@ export function orderUsers(
   }
   let isInDoubt = false;
   const learn = (key: Buffer, time: string | undefined) => {
-    const read = readMs(table, key);
+    const read = readNewestMs(table, key);
     const before = read === Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : read;
     const now = time === undefined ? Number.POSITIVE_INFINITY : Date.parse(toFirstTime(time));
     if (now < before) writeMs(table, key, now);
@@ -74,13 +74,13 @@ export function orderUsers(
     const isFirst = timed[0]?.hex === merged;
     if (count === users.length && !isInDoubt) return !isFirst;
     // One of those that the facts at hand do not name may have come later.
-    if (readMs(table, toKey(WAS_EARLIER, '')) > 0) return true;
+    if (readNewestMs(table, toKey(WAS_EARLIER, '')) > 0) return true;
     const other = timed.find(({ hex }) => hex !== merged);
     if (!other) return false;
     if (isInDoubt) return true;
     if (timed.some(({ hex }) => hex === merged)) return !isFirst;
-    const pairMs = readMs(table, toKey(SEEN_WITH, merged));
-    const saidMs = readMs(table, toKey(SAID_TO_BE_OF, merged));
+    const pairMs = readNewestMs(table, toKey(SEEN_WITH, merged));
+    const saidMs = readNewestMs(table, toKey(SAID_TO_BE_OF, merged));
     // Nobody knows whether a verdict still counts that the facts at hand do not say.
     const isKnown = pairMs !== NEVER && (saidMs === NEVER || saidMs >= pairMs);
     return !isKnown || (policy === 'first' ? other.ms <= pairMs : other.ms >= pairMs);
@@ -117,8 +117,6 @@ const UNKNOWN_USERS = 1e9;
 const HEARD_MS = Date.parse(HEARD_TIME);
 const NEVER = Number.NEGATIVE_INFINITY;
 
-const readMs = (table: RecordTable, key: Buffer): number => readIdEntry(table, key).newestMs;
-
-function writeMs(table: RecordTable, key: Buffer, newestMs: number): void {
-  if (readMs(table, key) !== newestMs) writeIdEntry(table, key, { ...UNKNOWN_ID, newestMs });
+function writeMs(table: RecordTable, key: Uint8Array, newestMs: number): void {
+  if (readNewestMs(table, key) !== newestMs) writeNewestMs(table, key, newestMs);
 }

@@ -13,17 +13,25 @@ const STRETCH_MS = 12;
 /** The clock is looked at once for so many items, as a look costs as much as some of them. */
 const ITEMS_A_LOOK = 8;
 
-export function createPace(stretchMs = STRETCH_MS): Pace {
-  let sinceMs = performance.now();
-  let items = 0;
-  return {
-    isDue() {
-      items += 1;
-      return items % ITEMS_A_LOOK === 0 && performance.now() - sinceMs >= stretchMs;
-    },
-    async rest() {
-      await turn();
-      sinceMs = performance.now();
-    },
-  };
+export const createPace = (stretchMs = STRETCH_MS): Pace => new Stretches(stretchMs);
+
+/** A class: V8 takes the same method of two of them for one function, and compiles their callers once. */
+class Stretches implements Pace {
+  readonly #longestMs: number;
+  #sinceMs = performance.now();
+  #items = 0;
+
+  constructor(longestMs: number) {
+    this.#longestMs = longestMs;
+  }
+
+  isDue(): boolean {
+    this.#items += 1;
+    return this.#items % ITEMS_A_LOOK === 0 && performance.now() - this.#sinceMs >= this.#longestMs;
+  }
+
+  async rest(): Promise<void> {
+    await turn();
+    this.#sinceMs = performance.now();
+  }
 }

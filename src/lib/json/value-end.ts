@@ -8,7 +8,17 @@ export function findStringEnd(bytes: Uint8Array, start: number, stop: number): n
   throw new Error('a string without an end');
 }
 
-/** The same of any value: at the comma or bracket there, with no blanks between. */
+/** The same in text. */
+export function findStringEndInText(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
+  }
+  throw new Error('a string without an end');
+}
+
+/** Behind any value of UTF-8: at the comma or bracket there, with no blanks between. */
 export function findValueEnd(bytes: Uint8Array, start: number, stop: number): number {
   if (bytes[start] === QUOTE) return findStringEnd(bytes, start, stop);
   let depth = 0;

@@ -221,7 +221,7 @@ export function writeIdFields(
 
 const DIGITS = ['0', '1', '2', '3', '4', '5', '6', '7'];
 
-function writeNumbers(numbers: readonly number[], out: TextBuffer): void {
+export function writeNumbers(numbers: readonly number[], out: TextBuffer): void {
   if (numbers.length > 0) out.write(numbers.length === 1 ? String(numbers[0]) : numbers.join());
 }
 

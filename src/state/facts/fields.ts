@@ -1,5 +1,7 @@
 import { readString } from './snapshots.ts';
 
+const TAB = 0x09;
+const MOST_DIGITS = 9;
 const NO_NUMBERS: readonly number[] = [];
 let lastNumbersText = '';
 let lastNumbers = NO_NUMBERS;
@@ -38,9 +40,10 @@ export class Fields {
 
   /** One digit or more. */
   count(): number {
-    const text = this.next();
-    if (!/^\d{1,9}$/.test(text)) throw new Error('no number');
-    return Number(text);
+    const start = this.#at;
+    const number = this.#digits(start);
+    if (this.#at > start + MOST_DIGITS + 1) throw new Error('no number');
+    return number;
   }
 
   /** A list of whole numbers, separated by commas. Most lines have that of the line before: it is one list. */
@@ -62,8 +65,23 @@ export class Fields {
 
   /** Looked at once they are folded; that they begin as such is checked here. */
   properties(): string {
-    const text = this.rest();
-    if (!/^\d+(?:\t|$)/.test(text)) throw new Error('no properties');
-    return text;
+    const start = this.#at;
+    this.#digits(start);
+    return this.#line.slice(start);
+  }
+
+  /** A field that is a number, whatever its length. */
+  #digits(start: number): number {
+    const line = this.#line;
+    let number = 0;
+    let at = start;
+    for (; at < line.length && line.charCodeAt(at) !== TAB; at += 1) {
+      const digit = line.charCodeAt(at) - 0x30;
+      if (digit < 0 || digit > 9) throw new Error('no number');
+      number = 10 * number + digit;
+    }
+    if (at === start) throw new Error('no number');
+    this.#at = at + 1;
+    return number;
   }
 }

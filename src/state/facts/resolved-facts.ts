@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { gzip } from '../../lib/gzip.ts';
+import { findStringEndInText } from '../../lib/json/value-end.ts';
+import { giveBuffer } from '../../lib/spare-buffers.ts';
+import { TextBuffer } from '../../lib/text-buffer.ts';
 import { HASH_BYTES } from '../ledger/keyed-hash.ts';
 import type { BucketLines } from './bucket-lines.ts';
 import { earlierProperty, toProperties } from './earlier-lines.ts';
-import { ORDER_DIGITS } from './fact-line.ts';
+import { ORDER_DIGITS, writeNumbers } from './fact-line.ts';
 import { readLines } from './fact-object.ts';
 import { Fields } from './fields.ts';
+import { readString } from './snapshots.ts';
 
 /**
  * A fact under its final id. `of` is the keyed hash of the person or group, in hexadecimal: everything about one
@@ -44,7 +48,7 @@ export type ResolvedFact =
 /** Writes a line: `of`, which begins with the order, a letter, and the fields, each behind a tab; ids are JSON strings. */
 export function writeResolvedFact(fact: ResolvedFact, lines: BucketLines): void {
   const { of } = fact;
-  const out = lines.begin(Number.parseInt(of.slice(0, ORDER_DIGITS), 16));
+  const out = lines.begin(toOrder(of));
   out.write(of.slice(ORDER_DIGITS));
   switch (fact.kind) {
     case 'person':
@@ -52,7 +56,7 @@ export function writeResolvedFact(fact: ResolvedFact, lines: BucketLines): void 
         out.write(fact.isAlias ? 'n\t' : 'q\t');
         out.writeString(fact.id);
         out.write('\t');
-        out.write(fact.months.join());
+        writeNumbers(fact.months, out);
       } else {
         out.write(fact.isAlias ? 'm\t' : 'p\t');
         out.writeString(fact.id);
@@ -79,6 +83,16 @@ export function writeResolvedFact(fact: ResolvedFact, lines: BucketLines): void 
       out.write(fact.properties);
   }
   lines.end();
+}
+
+/** Of its first digits: see ORDER_DIGITS. */
+export function toOrder(of: string): number {
+  let order = 0;
+  for (let at = 0; at < ORDER_DIGITS; at += 1) {
+    const code = of.charCodeAt(at);
+    order = order * 16 + (code <= 0x39 ? code - 0x30 : code - 0x57);
+  }
+  return order;
 }
 
 /** Hexadecimal digits of a keyed hash. */
@@ -160,10 +174,21 @@ export type Merge = readonly [userId: string, anonId: string, time: string];
 
 /** Throws where the line is no merge. */
 function parseMerge(line: string): Merge {
-  const merge: unknown = JSON.parse(line);
-  if (!Array.isArray(merge) || merge.length !== 3 || !merge.every((field) => typeof field === 'string'))
-    throw new Error('no merge');
-  return merge as unknown as Merge;
+  const first = findStringEndInText(line, 1);
+  const second = findStringEndInText(line, first + 1);
+  const third = findStringEndInText(line, second + 1);
+  const isMerge =
+    line.startsWith('["') &&
+    line.startsWith(',"', first) &&
+    line.startsWith(',"', second) &&
+    line.startsWith(']', third) &&
+    line.length === third + 1;
+  if (!isMerge) throw new Error('no merge');
+  return [
+    readString(line, 1, first),
+    readString(line, first + 1, second),
+    readString(line, second + 1, third),
+  ];
 }
 
 /** An object of merges; each is decided once, so they need no folding and no order but the one they are in. */
@@ -174,15 +199,37 @@ export const mergesIndex = z.strictObject({
 });
 export type MergesIndex = z.infer<typeof mergesIndex>;
 
-export async function saveMerges(
-  staging: Staging,
-  key: string,
-  lines: readonly string[],
-): Promise<MergesIndex> {
-  const body = await gzip(Buffer.from(`${lines.join('\n')}\n`), { level: 1 });
-  await staging.put(key, body);
-  return { key, bytes: body.length, count: lines.length };
+/** The merges of one object, as bytes: see BucketLines. */
+export class MergeLines {
+  readonly #text = new TextBuffer(FIRST_BYTES);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(userId: string, anonId: string, time: string): void {
+    const text = this.#text;
+    text.write('[');
+    text.writeString(userId);
+    text.write(',');
+    text.writeString(anonId);
+    text.write(',');
+    text.writeString(time);
+    text.write(']\n');
+    this.#count += 1;
+  }
+
+  /** They are of no use afterwards. */
+  async save(staging: Staging, key: string): Promise<MergesIndex> {
+    const { bytes, end } = this.#text;
+    const body = await gzip(bytes.subarray(0, end), { level: 1 });
+    giveBuffer(bytes);
+    await staging.put(key, body);
+    return { key, bytes: body.length, count: this.#count };
+  }
 }
+const FIRST_BYTES = 64 * 1024;
 
 /** Those of an object, one by one as they are asked for. */
 export async function readMerges(staging: Staging, { key, bytes }: MergesIndex): Promise<Iterable<Merge>> {

@@ -334,7 +334,12 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E1c',
     what: 'a contradicted merge not reported',
     file: 'src/identity/resolve-persons.ts',
-    edits: [["if (verdict === 'contradicted') unmerged.push(", "if (verdict === 'merge') unmerged.push("]],
+    edits: [
+      [
+        "if (verdict === 'contradicted') return 'contradicted_merge'",
+        "if (verdict === 'contradicted') return",
+      ],
+    ],
     tests: ['test/identity'],
   },
   {
@@ -438,9 +443,9 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/resolve-buckets.ts',
     edits: [
       [
-        `      await flushFacts(0);
-      return`,
-        '      return',
+        `    await this.#flushFacts(0);
+    const`,
+        '    const',
       ],
     ],
     tests: ['test/identity'],
@@ -465,9 +470,9 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/resolve-buckets.ts',
     edits: [
       [
-        `      await flushMerges(0);
-      await flushFacts(0);`,
-        '      await flushFacts(0);',
+        `    await this.#flushMerges(0);
+    await this.#flushFacts(0);`,
+        '    await this.#flushFacts(0);',
       ],
     ],
     tests: ['test/identity'],
