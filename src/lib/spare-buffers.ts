@@ -38,3 +38,9 @@ export function giveBuffer({ buffer }: Buffer): void {
   spare.push(Buffer.from(buffer));
   while (spareBytes > MOST_SPARE_BYTES) spareBytes -= spare.shift()?.length ?? 0;
 }
+
+/** Leaves all of them to the collector of garbage: what comes next uses none as large. */
+export function dropSpareBuffers(): void {
+  spare.length = 0;
+  spareBytes = 0;
+}

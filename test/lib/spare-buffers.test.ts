@@ -4,9 +4,10 @@ import type * as SpareBuffers from '../../src/lib/spare-buffers.ts';
 // Other tests of the process leave buffers behind.
 let giveBuffer: typeof SpareBuffers.giveBuffer;
 let takeBuffer: typeof SpareBuffers.takeBuffer;
+let dropSpareBuffers: typeof SpareBuffers.dropSpareBuffers;
 beforeEach(async () => {
   vi.resetModules();
-  ({ giveBuffer, takeBuffer } = await import('../../src/lib/spare-buffers.ts'));
+  ({ giveBuffer, takeBuffer, dropSpareBuffers } = await import('../../src/lib/spare-buffers.ts'));
 });
 
 const MEGABYTE = 1024 * 1024;
@@ -47,4 +48,14 @@ it('gives the memory of a part to the next one, which is a few bytes larger', ()
   const part = takeBuffer(8 * MEGABYTE - 5_000);
   giveBuffer(part);
   expect(isSame(takeBuffer(8 * MEGABYTE - 3), part)).toBe(true);
+});
+
+it('forgets those that are not needed any more, and begins again', () => {
+  const first = takeBuffer(MEGABYTE);
+  giveBuffer(first);
+  dropSpareBuffers();
+  const second = takeBuffer(MEGABYTE);
+  expect(isSame(first, second)).toBe(false);
+  giveBuffer(second);
+  expect(isSame(takeBuffer(MEGABYTE), second)).toBe(true);
 });

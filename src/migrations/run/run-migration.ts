@@ -6,6 +6,7 @@ import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, FencedOutError, getMessage, StopError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { explainLoss } from '../../lib/redis/eviction-policy.ts';
+import { dropSpareBuffers } from '../../lib/spare-buffers.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
@@ -198,6 +199,7 @@ async function runEpoch(
     } finally {
       await stager.close();
     }
+    dropSpareBuffers();
     const books = await loadBooks(staging, record, { willFold: true });
     const report = buildReport({ ...books, failures: failures.map(describe), isOver: true });
     // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
