@@ -41,7 +41,7 @@ describe('rememberFacts', () => {
 
   it('asks each time where there is more than it keeps', async () => {
     const { counts, list } = countLists();
-    const remembered = rememberFacts(list, 2);
+    const remembered = rememberFacts(list, 50);
     for (let time = 0; time < 3; time += 1) expect(await readAll(remembered())).toEqual(INDEXES);
     expect(counts.lists).toBe(3);
   });

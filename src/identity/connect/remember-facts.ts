@@ -1,8 +1,9 @@
 import type { FactsSection } from '../../contract/progress.ts';
 import type { KnownFacts } from './context.ts';
 
-/** Sections kept of one list, of 32 bytes each: a part has some 130. */
+/** Sections kept of one list, of 32 bytes each: a part has some 130, and is itself as large as sixteen. */
 const SECTIONS_KEPT = 250_000;
+const SECTIONS_OF_INDEX = 16;
 
 type List<Index> = () => Iterable<Index> | AsyncIterable<Index>;
 
@@ -24,7 +25,7 @@ export function rememberFacts<Index extends KnownFacts>(
     const listed: Packed<Index>[] = [];
     let sections = 0;
     for await (const index of list()) {
-      sections += index.sections.length;
+      sections += SECTIONS_OF_INDEX + index.sections.length;
       isTooMany ||= sections > sectionsKept;
       if (isTooMany) listed.length = 0;
       else listed.push(pack(index));
