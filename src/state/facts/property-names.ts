@@ -42,20 +42,24 @@ export const FIRST = new PropertyName('', new Uint8Array(0));
 /** The names that are known, by the hash of their labels. */
 const chains: (PropertyName | undefined)[] = new Array(4096).fill(undefined);
 let bytesKnown = 0;
+let forgotten = 0;
 const MOST_BYTES = 2 * 1024 * 1024;
 /** Of a name beside its label. */
 const NAME_BYTES = 200;
 
 /**
- * Forgets all names once they are too many, as ids that are used as names may be any number. Called in front of each
- * subject: names from before must not be compared with those that are found from then on.
+ * Forgets all names once they are too many, as ids that are used as names may be any number, and returns how often it
+ * did. Called in front of each subject: names from before must not be compared with those that are found from then on,
+ * nor kept.
  */
-export function limitNames(): void {
-  if (bytesKnown <= MOST_BYTES) return;
+export function limitNames(): number {
+  if (bytesKnown <= MOST_BYTES) return forgotten;
   chains.fill(undefined);
   FIRST.next = undefined;
   FIRST.nextBefore = undefined;
   bytesKnown = 0;
+  forgotten += 1;
+  return forgotten;
 }
 
 /**

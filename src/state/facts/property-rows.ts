@@ -1,4 +1,5 @@
 import { findValueEnd } from '../../lib/json/value-end.ts';
+import { giveBuffer } from '../../lib/spare-buffers.ts';
 import { TextBuffer } from '../../lib/text-buffer.ts';
 import { FIRST, findName, getName, limitNames, type PropertyName } from './property-names.ts';
 
@@ -22,15 +23,23 @@ export class PropertyRows {
   #moments = new Int32Array(FIRST_ROWS);
   readonly #times: string[] = [];
   #text = new TextBuffer(FIRST_BYTES);
+  /** How often names were forgotten when the last subject began. */
+  #forgotten = 0;
 
   /** Starts with the next subject. */
   begin(): void {
-    limitNames();
+    const forgotten = limitNames();
+    // What a subject with more rows left behind would keep all names of its time.
+    if (forgotten !== this.#forgotten) this.names.length = 0;
+    this.#forgotten = forgotten;
     this.count = 0;
     this.isAscii = true;
     this.#times.length = 0;
     this.#text.end = 0;
-    if (this.#text.bytes.length > MOST_KEPT_BYTES) this.#text = new TextBuffer(FIRST_BYTES);
+    if (this.#text.bytes.length > MOST_KEPT_BYTES) {
+      giveBuffer(this.#text.bytes);
+      this.#text = new TextBuffer(FIRST_BYTES);
+    }
     if (this.starts.length > MOST_KEPT_ROWS) this.#setLength(FIRST_ROWS);
   }
 

@@ -65,3 +65,12 @@ it.each(['{"a":1', '{"a', '{"a":"x}', '{"\\u0061":1}'])('text that is no snapsho
   rows.begin();
   expect(() => rows.addSnapshot(T1, text)).toThrow();
 });
+
+it('keeps no names that were forgotten, whatever the subject before had', () => {
+  const rows = new PropertyRows();
+  rows.begin();
+  for (let at = 0; at < 20_000; at += 1) rows.add(`a name that no other subject has ${at}`, T1, '1');
+  rows.begin();
+  rows.add('a', T1, '1');
+  expect(rows.names).toHaveLength(1);
+});
