@@ -221,6 +221,7 @@ async function* foldPieces<Fact, Fold>(
 
 /** Between two looks at the clock, or eight times as many. */
 const LINES_AT_ONCE = 32;
+const BYTES_AT_ONCE = 64 * 1024;
 
 /** Adds lines up to the next piece. Returns where the one behind them is. */
 function addSome<Fact, Fold>(
@@ -232,10 +233,12 @@ function addSome<Fact, Fold>(
 ): number {
   const to = Math.min(lines.length, from + LINES_AT_ONCE);
   let place = from;
+  let bytes = 0;
   do {
+    bytes += lines.countBytes(place);
     kind.add(fold, lines.parse(place));
     place += 1;
-  } while (place < to && !beginsPiece(kind, fold, lines, place, pieceIds));
+  } while (place < to && bytes < BYTES_AT_ONCE && !beginsPiece(kind, fold, lines, place, pieceIds));
   return place;
 }
 

@@ -70,6 +70,11 @@ export class OrderedLines<T> {
     return this.#orders[this.#inOrder[place] as number] as number;
   }
 
+  countBytes(place: number): number {
+    const line = this.#inOrder[place] as number;
+    return (this.#stops[line] as number) - (this.#starts[line] as number);
+  }
+
   parse(place: number): T {
     const line = this.#inOrder[place] as number;
     const { lines, parse } = this.#sources[this.#sourceOf[line] as number] as Source<T>;

@@ -1,5 +1,4 @@
-import { findStringEnd, findValueEnd } from '../../lib/json/value-end.ts';
-import { TextBuffer } from '../../lib/text-buffer.ts';
+import { findStringEndInText, findValueEndInText } from '../../lib/json/value-end.ts';
 import { PropertyRows } from './property-rows.ts';
 
 /**
@@ -127,36 +126,19 @@ export function splitMembers(text: string, each: (key: string, value: string) =>
 
 const rows = new PropertyRows();
 
-const FIRST_BYTES = 4096;
-const MOST_KEPT_BYTES = 1024 * 1024;
-
 /** Whether `a` has a member for every member of `b`. */
 export function covers(a: string, b: string): boolean {
-  if (pair.bytes.length > MOST_KEPT_BYTES) pair = new TextBuffer(FIRST_BYTES);
-  pair.end = 0;
-  pair.write(a);
-  const endA = pair.end;
-  pair.write(b);
-  const { bytes, end: endB } = pair;
   let atA = 1;
-  let atB = endA + 1;
-  while (atB < endB - 1) {
-    const length = findStringEnd(bytes, atB, endB) + 1 - atB;
-    while (!areSame(bytes, atA, atB, length)) {
-      if (atA >= endA - 1) return false;
-      atA = findValueEnd(bytes, findStringEnd(bytes, atA, endA) + 1, endA) + 1;
+  let atB = 1;
+  while (atB < b.length - 1) {
+    const label = b.slice(atB, findStringEndInText(b, atB) + 1);
+    while (!a.startsWith(label, atA)) {
+      if (atA >= a.length - 1) return false;
+      atA = findValueEndInText(a, findStringEndInText(a, atA) + 1) + 1;
     }
-    atA = findValueEnd(bytes, atA + length, endA) + 1;
-    atB = findValueEnd(bytes, atB + length, endB) + 1;
+    atA = findValueEndInText(a, atA + label.length) + 1;
+    atB = findValueEndInText(b, atB + label.length) + 1;
   }
-  return true;
-}
-
-/** Both texts that are compared. */
-let pair = new TextBuffer(FIRST_BYTES);
-
-function areSame(bytes: Uint8Array, a: number, b: number, length: number): boolean {
-  for (let at = 0; at < length; at += 1) if (bytes[a + at] !== bytes[b + at]) return false;
   return true;
 }
 
