@@ -23,7 +23,7 @@ const ROWS_PER_TURN = 64 * 1024;
  * it repeats others, and one for each event, by which it collides. Beside the rows that are folded there may be those of
  * other senders (`addOthers`): of a key that these have, their contents stay, and no row of theirs is counted.
  *
- * Memory: 24 bytes a row, and 12 for the table over them, which the next range takes again: what was made anew for each
+ * Memory: 24 bytes a row, and 12 for the table over them, which the next range takes again: what was made for each
  * range would be garbage that V8 leaves for long.
  */
 export class RepeatFold {
