@@ -52,7 +52,7 @@ export class SyntheticEvent {
 
 export function createMergeEvent(userId: string, anonId: string, time: string): SyntheticEvent {
   const uuid = createEventId(['people', 'merge', userId, anonId]);
-  open(userId.length + anonId.length);
+  open(userId.length + anonId.length + time.length);
   const start = begin('$identify', uuid, time, userId);
   page.write(',"$anon_distinct_id":');
   page.writeString(anonId);
@@ -61,7 +61,7 @@ export function createMergeEvent(userId: string, anonId: string, time: string): 
 
 export function createPersonEvent(id: string, time: string, pack: PropertyPack): SyntheticEvent {
   const uuid = createContentId(['people', 'person', id], pack);
-  open(id.length, pack.bytes);
+  open(id.length + time.length, pack.bytes);
   const start = begin('$identify', uuid, time, id);
   writeFields(pack);
   return end('$identify', start);
@@ -76,7 +76,7 @@ export function createGroupEvent(
 ): SyntheticEvent {
   const uuid = createContentId(['people', 'group', event, groupType, groupKey], pack);
   const id = toGroupDistinctId(groupType, groupKey);
-  open(event.length + id.length + groupType.length + groupKey.length, pack.bytes);
+  open(event.length + id.length + groupType.length + groupKey.length + time.length, pack.bytes);
   const start = begin(event, uuid, time, id);
   page.write(',"$group_type":');
   page.writeString(groupType);
@@ -126,7 +126,7 @@ function end(event: string, start: number): SyntheticEvent {
  * it.
  */
 function createContentId(parts: readonly string[], pack: PropertyPack): string {
-  if (content.bytes.length > MOST_KEPT_BYTES) content = new TextBuffer(FIRST_BYTES);
+  content.clear(MOST_KEPT_BYTES);
   writeContent(pack);
   const { bytes, end: stop } = content;
   return pack.rows.isAscii
@@ -134,14 +134,12 @@ function createContentId(parts: readonly string[], pack: PropertyPack): string {
     : createEventId([...parts, bytes.toString('utf8', HEAD_BYTES, stop)]);
 }
 
-const FIRST_BYTES = 8 * 1024;
-let content = new TextBuffer(FIRST_BYTES);
+const content = new TextBuffer(8 * 1024);
 const MOST_KEPT_BYTES = 256 * 1024;
 
 /** Every value is JSON text in a JSON string: what is escaped in it needs a backslash more, and nothing else an escape. */
 function writeContent({ rows, start, stop, bytes: length }: PropertyPack): void {
   const { order, names, starts, stops, marks, bytes: from } = rows;
-  content.end = 0;
   content.reserve(HEAD_BYTES + 2 * length + (stop - start) * AROUND_BYTES + 2);
   const { bytes } = content;
   let end = HEAD_BYTES;

@@ -10,6 +10,14 @@ export class TextBuffer {
     this.bytes = takeBuffer(bytes);
   }
 
+  /** Begins again. Memory of more than `mostKept` bytes, which a large text needed, is left to others. */
+  clear(mostKept: number): void {
+    this.end = 0;
+    if (this.bytes.length <= mostKept) return;
+    giveBuffer(this.bytes);
+    this.bytes = takeBuffer(FIRST_BYTES);
+  }
+
   /** Makes room for so many bytes more. */
   reserve(more: number): void {
     const needed = this.end + more;
@@ -67,6 +75,8 @@ export class TextBuffer {
     return true;
   }
 }
+
+const FIRST_BYTES = 4096;
 
 /** Characters of a text for which the call of a native function costs more than a loop. */
 const MOST_SHORT = 64;

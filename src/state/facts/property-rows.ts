@@ -1,5 +1,4 @@
 import { findValueEnd } from '../../lib/json/value-end.ts';
-import { giveBuffer } from '../../lib/spare-buffers.ts';
 import { TextBuffer } from '../../lib/text-buffer.ts';
 import { FIRST, findName, getName, limitNames, type PropertyName } from './property-names.ts';
 
@@ -22,7 +21,7 @@ export class PropertyRows {
   /** Of each, its place in `#times`. */
   #moments = new Int32Array(FIRST_ROWS);
   readonly #times: string[] = [];
-  #text = new TextBuffer(FIRST_BYTES);
+  readonly #text = new TextBuffer(FIRST_BYTES);
   /** How often names were forgotten when the last subject began. */
   #forgotten = 0;
 
@@ -35,11 +34,7 @@ export class PropertyRows {
     this.count = 0;
     this.isAscii = true;
     this.#times.length = 0;
-    this.#text.end = 0;
-    if (this.#text.bytes.length > MOST_KEPT_BYTES) {
-      giveBuffer(this.#text.bytes);
-      this.#text = new TextBuffer(FIRST_BYTES);
-    }
+    this.#text.clear(MOST_KEPT_BYTES);
     if (this.starts.length > MOST_KEPT_ROWS) this.#setLength(FIRST_ROWS);
   }
 
