@@ -3,15 +3,9 @@ import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import { PropertyRows } from '../state/facts/property-rows.ts';
 import { Subject } from '../state/ledger/keyed-hash.ts';
-import {
-  IS_ONCE,
-  KIND,
-  type PropertyPack,
-  type PropertyRecords,
-  packProperties,
-  toRecordLists,
-} from './pack-properties.ts';
+import { type PropertyPack, type PropertyRecords, packProperties, toRecordLists } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
+import { IS_ONCE, KIND } from './property-decision.ts';
 import type { PropertyField, PropertyFilter } from './property-filter.ts';
 import type { ResolvedFold, ResolvedGroup, ResolvedPerson } from './resolved-fold.ts';
 import { createGroupEvent, createPersonEvent, type SyntheticEvent } from './synthetic-events.ts';

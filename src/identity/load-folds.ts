@@ -219,7 +219,7 @@ async function* foldPieces<Fact, Fold>(
   yield fold;
 }
 
-/** Between two looks at the clock, or eight times as many. */
+/** Lines between two calls of `isDue`, or their bytes, whichever is reached first. */
 const LINES_AT_ONCE = 32;
 const BYTES_AT_ONCE = 64 * 1024;
 

@@ -1,16 +1,7 @@
 import type { PropertyName } from '../state/facts/property-names.ts';
 import type { PropertyRows } from '../state/facts/property-rows.ts';
+import { FILLS, IS_ONCE, KIND } from './property-decision.ts';
 import type { PropertyField } from './property-filter.ts';
-
-/** Marks of rows that are sent, and of no other ones: see PropertyFilter. */
-export const KIND = 7;
-export const REPLACES = 1;
-/** Set, and may only fill a gap: nothing is to be replaced, or a newer value may be live (raiseFloor, an open turn). */
-export const FILLS = 2;
-export const IS_ONCE = 3;
-export const OF_GROUP = 4;
-/** Beside another one: a value of another time was known, so that this may be a former value again. */
-export const COMES_LATER = 8;
 
 /** The properties of one event: of the rows of a person or group those at some places of their order. */
 export interface PropertyPack {

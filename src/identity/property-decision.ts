@@ -15,6 +15,16 @@ export interface PropertyContext {
  */
 export type PropertyVerdict = 'send' | 'fill' | 'known';
 
+/** Marks of rows that are sent, and of no other ones: see PropertyFilter. */
+export const KIND = 7;
+export const REPLACES = 1;
+/** Set, and may only fill a gap: nothing is to be replaced, or a newer value may be live (raiseFloor, an open turn). */
+export const FILLS = 2;
+export const IS_ONCE = 3;
+export const OF_GROUP = 4;
+/** Beside another one: a value of another time was known, so that this may be a former value again. */
+export const COMES_LATER = 8;
+
 /** How a value is sent, and which one of a property is kept. */
 export interface GivenValue {
   readonly keep: 'latest' | 'earliest';

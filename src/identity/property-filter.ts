@@ -3,14 +3,18 @@ import type { PropertyRows } from '../state/facts/property-rows.ts';
 import { type FieldHash, HashWords, type KeyedHash, Subject } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { assertNotLate } from './merges/merge-decision.ts';
-import { COMES_LATER, FILLS, IS_ONCE, OF_GROUP, REPLACES } from './pack-properties.ts';
 import {
+  COMES_LATER,
   decideBeside,
   decideProperty,
+  FILLS,
   type GivenValue,
+  IS_ONCE,
   isLaterValue,
+  OF_GROUP,
   type PropertyContext,
   type PropertyVerdict,
+  REPLACES,
   toTimeMs,
 } from './property-decision.ts';
 import {

@@ -98,7 +98,7 @@ interface Resolving {
   readonly doubted: ReadonlySet<string>;
 }
 
-/** Between two looks at the clock, or eight times as many. */
+/** Ids between two calls of `isDue`. */
 const IDS_AT_ONCE = 16;
 
 /** False where none is left. In a function that awaits, V8 would make a list of each id and what is known of it. */

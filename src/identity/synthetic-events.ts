@@ -3,8 +3,8 @@ import { toHashable } from '../lib/hashable-text.ts';
 import { TextBuffer } from '../lib/text-buffer.ts';
 import { createEventId, createEventIdInPlace, HEAD_BYTES } from '../sources/mapping/event-id.ts';
 import type { PropertyName } from '../state/facts/property-names.ts';
-import { COMES_LATER, KIND, type PropertyPack } from './pack-properties.ts';
-import { toTimeMs } from './property-decision.ts';
+import type { PropertyPack } from './pack-properties.ts';
+import { COMES_LATER, KIND, toTimeMs } from './property-decision.ts';
 
 /**
  * An event that comes from no single record, as it is sent. Its uuid depends on its content and its subject, not

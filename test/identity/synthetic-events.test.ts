@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { COMES_LATER, FILLS, REPLACES } from '../../src/identity/pack-properties.ts';
+import { COMES_LATER, FILLS, REPLACES } from '../../src/identity/property-decision.ts';
 import { createGroupEvent, createPersonEvent } from '../../src/identity/synthetic-events.ts';
 import { createEventId } from '../../src/sources/mapping/event-id.ts';
 import { PropertyRows } from '../../src/state/facts/property-rows.ts';

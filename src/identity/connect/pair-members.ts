@@ -124,7 +124,7 @@ interface Deciding
   open: ReadonlyMap<number, RecordTable>;
 }
 
-/** Between two looks at the clock, or eight times as many. */
+/** Persons between two calls of `isDue`. */
 const PERSONS_AT_ONCE = 16;
 
 /** False where none is left. In a function that awaits, V8 would make a list of each name and person. */
