@@ -35,7 +35,7 @@ describe.runIf(ALL)('into the bundled API', () => {
     async (bench, share) => {
       const run = bench.start('run', '--json', bench.manifest);
       await bench.moment(run, share);
-      if (run.isRunning()) await bench.killPart('api');
+      if (run.isRunning()) await bench.killPart('api', run);
       await bench.expectSameEnd(await run.ended);
     },
   );

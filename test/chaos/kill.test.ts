@@ -70,7 +70,7 @@ describe('SIGKILL', () => {
     async (bench, share) => {
       const run = bench.start('run', '--json', bench.manifest);
       await bench.moment(run, share);
-      if (run.isRunning()) await bench.killPart('redis');
+      if (run.isRunning()) await bench.killPart('redis', run);
       await bench.expectSameEnd(await run.ended);
     },
     { smoke: true },

@@ -47,7 +47,8 @@ export interface Bench {
   moment(run: BackhaulProcess, share: number): Promise<void>;
   /** Waits until so many parts are done. */
   receipts(count: number): Promise<void>;
-  killPart(part: 'redis' | 'api'): Promise<void>;
+  /** Kills what the run started. A run that ends by itself before it can be killed has missed its moment. */
+  killPart(part: 'redis' | 'api', run: BackhaulProcess): Promise<void>;
   wipeRedis(run: BackhaulProcess): Promise<void>;
   /** Whether the strict destination takes seconds for each request: the run is still under way when it is stopped. */
   setSlow(isSlow: boolean): void;
@@ -159,13 +160,17 @@ export async function createLab({
         const folder = join(dataDir, 'staging', name, 'receipts');
         await until(`${count} receipts`, () => countFiles(folder) >= count || undefined, LAB_TIMEOUT_MS);
       },
-      async killPart(part) {
-        const pid = await until(`a pid of ${part}`, () => readPid(dataDir, part));
+      async killPart(part, run) {
+        const pid = await until(`a pid of ${part}, or the end of its run`, () =>
+          run.isRunning() ? readPid(dataDir, part) : null,
+        );
         try {
-          process.kill(pid, 'SIGKILL');
+          if (pid !== null) return void process.kill(pid, 'SIGKILL');
         } catch {
-          // the run has ended in this very moment, and took it along
+          // it ended after its pid was read
         }
+        moments.hit -= 1;
+        moments.missed += 1;
       },
       async wipeRedis(run) {
         // The run may end in this very moment and take its Redis along: then nothing was lost.
