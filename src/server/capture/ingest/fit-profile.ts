@@ -28,14 +28,25 @@ export function countGrowth(profile: Profile, changes: ChangedValues): number {
   return growth;
 }
 
-/** No less than `countGrowth`, at a fraction of its cost: nothing is written as JSON text. */
+/** No less than `countGrowth`, at a fraction of its cost: only lists, objects and odd numbers are written as JSON text. */
 export function countGrowthAtMost(changes: ChangedValues): number {
   let growth = 0;
   for (const [key, value] of changes) {
-    if (typeof value === 'string') growth += ESCAPE_LENGTH * (key.length + value.length) + '"":"",'.length;
-    else if (value !== undefined) growth += measureMember(key, value);
+    if (value === undefined) continue;
+    const length = measureScalarAtMost(value);
+    growth +=
+      length === undefined
+        ? measureMember(key, value)
+        : ESCAPE_LENGTH * key.length + '"":'.length + length + ','.length;
   }
   return growth;
+}
+
+/** Characters as JSON text, at most; undefined of what must be written to know. */
+function measureScalarAtMost(value: unknown): number | undefined {
+  if (typeof value === 'string') return ESCAPE_LENGTH * value.length + '""'.length;
+  if (typeof value === 'boolean' || value === null) return 'false'.length;
+  return Number.isSafeInteger(value) ? String(Number.MIN_SAFE_INTEGER).length : undefined;
 }
 
 /** Characters of one UTF-16 unit in JSON text, at most: `\u001f`. */

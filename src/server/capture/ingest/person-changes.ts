@@ -31,30 +31,35 @@ function unsetKeys(value: unknown): readonly string[] {
 export type ChangedValues = ReadonlyMap<string, unknown>;
 
 /**
- * `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time.
+ * `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time. A text, number
+ * or other scalar that is the person's own already is left out; one of a merged person is not, as it becomes the person's.
  * Undefined where the event does not change the person, as hardly any does.
  */
 export function findChanges(
   known: ReadonlyMap<string, unknown>,
   event: NamedProperties,
+  takenOver: ReadonlyMap<string, unknown> = NOTHING_TAKEN_OVER,
 ): ChangedValues | undefined {
   if (!isWorthwhile(known, event)) return undefined;
   const { properties } = event;
   const values = new Map<string, unknown>();
+  const enter = (key: string, value: unknown) => {
+    if (known.get(key) !== value || values.has(key) || takenOver.has(key)) values.set(key, value);
+  };
   // What the sender sets takes precedence over what is copied from the visit.
   for (const [key, initialKey] of INITIAL_KEYS) {
     const value = properties[key];
     if (value !== undefined && !known.has(initialKey)) values.set(initialKey, value);
   }
   const setOnce = toObject(properties['$set_once']);
-  for (const key of Object.keys(setOnce)) if (!known.has(key)) values.set(key, setOnce[key]);
+  for (const key in setOnce) if (!known.has(key)) values.set(key, setOnce[key]);
   for (const key of COPIED_KEYS) {
     const value = properties[key];
-    if (value !== undefined) values.set(key, value);
+    if (value !== undefined) enter(key, value);
   }
   const set = toObject(properties['$set']);
-  for (const key of Object.keys(set)) values.set(key, set[key]);
-  for (const key of unsetKeys(properties['$unset'])) values.set(key, undefined);
+  for (const key in set) enter(key, set[key]);
+  for (const key of unsetKeys(properties['$unset'])) enter(key, undefined);
   return values;
 }
 
@@ -89,6 +94,7 @@ function isWorthwhile(person: ReadonlyMap<string, unknown>, { event, properties 
 }
 
 const NO_KEYS: readonly string[] = [];
+const NOTHING_TAKEN_OVER: ReadonlyMap<string, unknown> = new Map();
 const NOTHING: JsonObject = {};
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NOTHING);
 

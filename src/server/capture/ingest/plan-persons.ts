@@ -174,7 +174,7 @@ export function planPersons(
     const warning = merge(event);
     if (warning !== undefined) warn(warning);
     const person = findOwner(event.distinctId) ?? create(event);
-    const changes = findChanges(person.properties, event);
+    const changes = findChanges(person.properties, event, person.takenOver);
     if (changes === undefined) continue;
     if (makeRoom(person, changes)) {
       applyChanges(edit(person), changes);
