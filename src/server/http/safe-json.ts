@@ -44,9 +44,14 @@ export const mayHoldTooMany = (characters: number, counted: number): boolean =>
  *
  * @throws SyntaxError with a message that the sender may see, or ApiError 413 for too many containers
  */
-export function parseSafely(text: string): unknown {
+export const parseSafely = (text: string): unknown => parseChecked(text, parseTolerantly);
+
+/** The same of strict JSON: NaN and Infinity are errors, too. */
+export const parseStrictly = (text: string): unknown => parseChecked(text, parseJson);
+
+function parseChecked(text: string, parse: (text: string) => unknown): unknown {
   if (text.length > COUNTED_CHARACTERS && countContainers(text) > MAX_CONTAINERS) throw tooLarge();
-  const value = parseTolerantly(text);
+  const value = parse(text);
   check(value, SUSPECT_ESCAPE.test(text) || !text.isWellFormed(), 0);
   return value;
 }

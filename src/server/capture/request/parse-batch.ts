@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { isJsonObject } from '../../http/json.ts';
-import { mayHoldTooMany, parseSafely } from '../../http/safe-json.ts';
+import { mayHoldTooMany, parseSafely, parseStrictly } from '../../http/safe-json.ts';
 import { type ScannedBatch, type ScannedItem, scanBatch, scanSingle } from './scan-batch.ts';
 
 /** A larger one is parsed with all the rest, whose containers are counted together. */
@@ -75,7 +75,7 @@ function parseEnvelope(
 
 function parseItem(bytes: Buffer, item: ScannedItem, readText: ReadText): unknown {
   const { start, end, propertiesStart, propertiesEnd } = item;
-  const parse = item.hasLongNumber || item.isSuspect ? parseSafely : JSON.parse;
+  const parse = item.hasLongNumber || item.isSuspect ? parseStrictly : JSON.parse;
   if (propertiesStart === 0) return parse(readText(bytes, start, end));
   const rest = `${readText(bytes, start, propertiesStart)}0${readText(bytes, propertiesEnd, end)}`;
   const value = parse(rest) as Record<string, unknown>;

@@ -55,6 +55,8 @@ test.each([
   ['{"batch":[{"a":1}'],
   ['{"batch":[{"a":01}]}'],
   ['{"batch":[{"a":NaN}]}'],
+  ['{"batch":[{"properties":{"a":NaN,"b":"\\u00e4"}}]}'],
+  ['{"batch":[{"properties":{"a":-Infinity,"b":12345678901234567890}}]}'],
   ['{"batch":[{"a":1}],"batch":[{"a":2}]}'],
   ['{"batch":[{"a":1}],"b\\u0061tch":0}'],
   ['{"batch":0,"x":{"batch":[{"a":1}]}}'],

@@ -54,6 +54,19 @@ test.each([['{"a":1}'], ['{}'], ['{ }'], ['{"a":1.10}'], ['{"$ip":"::1"}'], ['{"
   },
 );
 
+test.each(['', '{"batch":['])('stores null for NaN beside an escape, behind %j', (before) => {
+  const event = '{"event":"e","distinct_id":"d","properties":{"a":NaN,"b":"\\u00e4"}}';
+  const { events } = parseEvents(parsePayload(Buffer.from(`${before}${event}${before && ']}'}`)), {
+    nowMs: 0,
+    sentAt: undefined,
+    defaultEvent: undefined,
+    ip: undefined,
+    projectUuid: 'project',
+    createUuid: () => 'made',
+  });
+  expect(Buffer.from(events[0]?.propertiesText ?? []).toString()).toBe('{"a":null,"b":"ä"}');
+});
+
 test('drops performance traces, repeats of a row, and nothing else', () => {
   const uuid = '0197f0aa-0000-7000-8000-000000000001';
   const { events } = parse(
