@@ -6,8 +6,8 @@ import type { ChangedValues } from './person-changes.ts';
 /** Properties of a person, by origin: what is not taken over is the person's own. */
 export interface Profile {
   readonly properties: ReadonlyMap<string, unknown>;
-  /** Properties of merged persons. */
-  readonly takenOver: ReadonlyMap<string, unknown>;
+  /** Names of those of merged persons. */
+  readonly takenOver: ReadonlySet<string>;
 }
 
 export interface FittedProfile {
@@ -28,29 +28,28 @@ export function countGrowth(profile: Profile, changes: ChangedValues): number {
   return growth;
 }
 
-/** No less than `countGrowth`, at a fraction of its cost: only lists, objects and odd numbers are written as JSON text. */
+/** No less than `countGrowth`, at a fraction of its cost: few values are written as JSON text. */
 export function countGrowthAtMost(changes: ChangedValues): number {
   let growth = 0;
   for (const [key, value] of changes) {
     if (value === undefined) continue;
     const length = measureScalarAtMost(value);
-    growth +=
-      length === undefined
-        ? measureMember(key, value)
-        : ESCAPE_LENGTH * key.length + '"":'.length + length + ','.length;
+    if (length === undefined) growth += measureMember(key, value);
+    else growth += ESCAPE_LENGTH * key.length + '"":,'.length + length;
   }
   return growth;
 }
 
-/** Characters as JSON text, at most; undefined of what must be written to know. */
+/** Characters as JSON text, at most; undefined of lists, objects and other numbers, which must be written to know. */
 function measureScalarAtMost(value: unknown): number | undefined {
   if (typeof value === 'string') return ESCAPE_LENGTH * value.length + '""'.length;
   if (typeof value === 'boolean' || value === null) return 'false'.length;
-  return Number.isSafeInteger(value) ? String(Number.MIN_SAFE_INTEGER).length : undefined;
+  return Number.isSafeInteger(value) ? LONGEST_INTEGER : undefined;
 }
 
 /** Characters of one UTF-16 unit in JSON text, at most: `\u001f`. */
 const ESCAPE_LENGTH = 6;
+const LONGEST_INTEGER = String(Number.MIN_SAFE_INTEGER).length;
 
 /** Length of a person's own properties as JSON text. Of merged persons no value is read. */
 export function measureOwn(profile: Profile): number {
@@ -60,7 +59,7 @@ export function measureOwn(profile: Profile): number {
 }
 
 const isOwn = ({ properties, takenOver }: Profile, key: string): boolean =>
-  properties.has(key) && !(takenOver.has(key) && takenOver.get(key) === properties.get(key));
+  properties.has(key) && !takenOver.has(key);
 
 /** With the comma or brace behind it. Most values are texts, of which only the length is wanted. */
 function measureMember(key: string, value: unknown): number {

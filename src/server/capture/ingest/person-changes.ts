@@ -32,13 +32,17 @@ export type ChangedValues = ReadonlyMap<string, unknown>;
 
 /**
  * `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time. A text, number
- * or other scalar that is the person's own already is left out; one of a merged person is not, as it becomes the person's.
+ * or other scalar that the person has already is left out, unless it was taken over from a merged person: what an event
+ * sets is the person's own.
  * Undefined where the event does not change the person, as hardly any does.
+ *
+ * @param takenOver Names of properties of merged persons.
+ * @default takenOver none
  */
 export function findChanges(
   known: ReadonlyMap<string, unknown>,
   event: NamedProperties,
-  takenOver: ReadonlyMap<string, unknown> = NOTHING_TAKEN_OVER,
+  takenOver: ReadonlySet<string> = NONE,
 ): ChangedValues | undefined {
   if (!isWorthwhile(known, event)) return undefined;
   const { properties } = event;
@@ -94,7 +98,7 @@ function isWorthwhile(person: ReadonlyMap<string, unknown>, { event, properties 
 }
 
 const NO_KEYS: readonly string[] = [];
-const NOTHING_TAKEN_OVER: ReadonlyMap<string, unknown> = new Map();
+const NONE: ReadonlySet<string> = new Set();
 const NOTHING: JsonObject = {};
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NOTHING);
 

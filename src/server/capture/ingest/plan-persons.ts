@@ -66,8 +66,8 @@ interface Draft {
   /** Those of before until something changes: `edit` copies them. */
   properties: ReadonlyMap<string, unknown>;
   edited: Map<string, unknown> | undefined;
-  /** Properties of merged persons. */
-  readonly takenOver: Map<string, unknown>;
+  /** Names of properties of merged persons, until an event sets them. */
+  readonly takenOver: Set<string>;
   /** Length of the person's own properties as JSON text; at least that, until it was measured. */
   length: number;
   isMeasured: boolean;
@@ -89,7 +89,7 @@ export function planPersons(
       length: person.characters ?? Number.POSITIVE_INFINITY,
       isMeasured: false,
       edited: undefined,
-      takenOver: new Map(),
+      takenOver: new Set(),
       isNew: false,
       isChanged: false,
       mergedInto: undefined,
@@ -112,7 +112,7 @@ export function planPersons(
     for (const [key, value] of other.properties) {
       if (properties.has(key)) continue;
       properties.set(key, value);
-      survivor.takenOver.set(key, value);
+      survivor.takenOver.add(key);
     }
     if (other.createdAt < survivor.createdAt) survivor.createdAt = other.createdAt;
     survivor.isChanged = true;
@@ -135,7 +135,7 @@ export function planPersons(
       length: NEW_LENGTH,
       isMeasured: false,
       edited: undefined,
-      takenOver: new Map(),
+      takenOver: new Set(),
       isIdentified: false,
       createdAt: event.timestamp,
       isChanged: true,
@@ -178,6 +178,7 @@ export function planPersons(
     if (changes === undefined) continue;
     if (makeRoom(person, changes)) {
       applyChanges(edit(person), changes);
+      for (const key of changes.keys()) person.takenOver.delete(key);
       person.isChanged = true;
     } else warn('person_properties_size_violation');
   }

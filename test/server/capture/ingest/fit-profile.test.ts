@@ -18,7 +18,7 @@ const values = fc.array(fc.tuple(text, value)).map((members) => new Map(members)
 test('the growth of a profile is never more than the one that is estimated', () => {
   fc.assert(
     fc.property(values, values, (properties, changes) => {
-      const growth = countGrowth({ properties, takenOver: new Map() }, changes);
+      const growth = countGrowth({ properties, takenOver: new Set() }, changes);
       expect(countGrowthAtMost(changes)).toBeGreaterThanOrEqual(growth);
     }),
     { numRuns: 500 },

@@ -349,6 +349,15 @@ test('changes of the batch go before what a merge brings', () => {
   expect(result.warnings).toEqual({ merged_properties_left_out: 1 });
 });
 
+test('what an event sets is kept before what a merge brings, also where both are the same', () => {
+  const theirs = { one: half, two: half };
+  const merged = plan([merge()], two({}, theirs));
+  expect(visible(merged.updated[0])).toEqual({ one: half });
+  const result = plan([merge(), event('a', '$set', { $set: { two: half, new: 1 } })], two({}, theirs));
+  expect(visible(result.updated[0])).toEqual({ two: half, new: 1 });
+  expect(result.warnings).toEqual({ merged_properties_left_out: 1 });
+});
+
 test.each(['before', 'after'])(
   'a change that would pass the limit %s a merge takes nothing from it',
   (when) => {
