@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { Pool } from 'undici';
 import { Random } from '../../src/demo/random.ts';
 import { toDocumentedEvent } from '../contenders/read-lines.ts';
 import { createRecordWriter } from '../sample-record.ts';
@@ -6,7 +7,6 @@ import { createRecordWriter } from '../sample-record.ts';
 export interface IngestLoad {
   readonly seed: number;
   readonly events: number;
-  readonly clients: number;
   /** One event in a hundred has a string with more digits than a double holds. */
   readonly longDigits?: boolean;
 }
@@ -45,15 +45,35 @@ export async function sendBatches(url: string, apiKey: string, load: IngestLoad)
   if (batch.length > 0) await send();
 }
 
-/** Every client sends one event after the other. */
-export async function sendSingles(url: string, apiKey: string, load: IngestLoad): Promise<void> {
-  const events = createEvents(load);
+/** Bodies of one event each. */
+export function createSingles(apiKey: string, load: IngestLoad): Buffer[] {
+  return Array.from(createEvents(load), (event) =>
+    Buffer.from(JSON.stringify({ api_key: apiKey, ...event })),
+  );
+}
+
+/**
+ * Every client sends one body after the other. With `fetch` the clients would take more of a processor than the
+ * API does, so that the rate would be theirs.
+ */
+export async function sendSingles(url: string, bodies: readonly Buffer[], clients: number): Promise<void> {
+  const left = bodies.values();
+  const pool = new Pool(url, { connections: clients });
   const client = async () => {
-    for (const event of events) {
-      await post(`${url}/capture/`, JSON.stringify({ api_key: apiKey, ...event }), {});
+    for (const body of left) {
+      const headers = { 'content-type': 'application/json' };
+      const response = await pool.request({ path: '/capture/', method: 'POST', headers, body });
+      const text = await response.body.text();
+      if (response.statusCode !== 200) {
+        throw new Error(`${url} responded with ${response.statusCode}: ${text.slice(0, 300)}`);
+      }
     }
   };
-  await Promise.all(Array.from({ length: load.clients }, client));
+  try {
+    await Promise.all(Array.from({ length: clients }, client));
+  } finally {
+    await pool.destroy();
+  }
 }
 
 async function post(url: string, body: string | Buffer, headers: Record<string, string>): Promise<void> {
