@@ -29,6 +29,14 @@ export interface StatementOptions {
    * @default false
    */
   readonly unlimited?: boolean;
+  /**
+   * Saves a transaction on a server a round trip. With `begin`: the statement is sent before `begin` is answered, so
+   * it runs even where `begin` fails and has to be one that by itself changes nothing. With `commit`: the commit
+   * follows at once, so it has to be the last statement, when nothing can be wrong any more but the statement.
+   *
+   * @default sent when the statement before it has been answered
+   */
+  readonly sendWith?: 'begin' | 'commit';
 }
 
 export interface Queryable {
@@ -38,7 +46,7 @@ export interface Queryable {
 
 /** The same, with every statement prepared. */
 export const prepareAll = (db: Queryable): Queryable => ({
-  query: (text, params) => db.query(text, params, { prepared: true }),
+  query: (text, params, options) => db.query(text, params, { ...options, prepared: true }),
 });
 
 /**

@@ -1,4 +1,4 @@
-import type { Queryable, SqlValue } from './db.ts';
+import type { Queryable, SqlValue, StatementOptions } from './db.ts';
 
 /**
  * A piece of a statement with its parameters, joined into larger pieces and numbered only when it is run.
@@ -70,7 +70,7 @@ export const anyOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`false` : sql`(${joinSql(conditions, ' or ')})`;
 
 /** Runs a statement. The caller asserts the shape `R` of its rows, whose names are in camel case. */
-export function runSql<R>(db: Queryable, statement: Sql): Promise<R[]> {
+export function runSql<R>(db: Queryable, statement: Sql, options?: StatementOptions): Promise<R[]> {
   const { text, params } = statement.toQuery();
-  return db.query<R>(text, params);
+  return db.query<R>(text, params, options);
 }

@@ -16,6 +16,41 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     tests: ['test/server/database/odd-settings.test.ts'],
   },
   {
+    id: 'PT1',
+    what: 'a statement that writes is sent before it is known whether its transaction has begun',
+    file: 'src/server/database/pool.ts',
+    edits: [["        if (options?.sendWith !== 'begin') await begun;\n", '']],
+    tests: ['test/server/database/pool.test.ts'],
+  },
+  {
+    id: 'PT2',
+    what: 'a commit that fails behind its last statement counts as one that went well',
+    file: 'src/server/database/pool.ts',
+    edits: [
+      [
+        "await (committed ?? connection.query('commit'));",
+        "if (!committed) await connection.query('commit');",
+      ],
+    ],
+    tests: ['test/server/database/pool.test.ts'],
+  },
+  {
+    id: 'PT3',
+    what: 'requests that share a transaction read what is known before others are locked out',
+    file: 'src/server/capture/ingest/ingest-together.ts',
+    edits: [
+      [
+        '      const [project, before] = await Promise.all([\n',
+        '      const [before, project] = await Promise.all([\n',
+      ],
+      [
+        '        lockProjectByKey(tx, key),\n        loadKnown(tx, expected.id, events),\n',
+        '        loadKnown(tx, expected.id, events),\n        lockProjectByKey(tx, key),\n',
+      ],
+    ],
+    tests: ['test/server/capture/ingest-together.test.ts'],
+  },
+  {
     id: 'OD1',
     what: 'an unused server beside an embedded database is taken',
     file: 'src/server/own-database.ts',
@@ -367,7 +402,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     tests: ['test/server/deletions/run-deletions.test.ts'],
   },
   {
-    id: 'PS3',
+    id: 'PW1',
     what: 'a limit of the role ends statements that Backhaul lets take their time',
     file: 'src/server/database/pool.ts',
     edits: [['set statement_timeout to 0; ', '']],

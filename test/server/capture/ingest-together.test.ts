@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { changeProject, createProjectKey } from '../../../src/server/auth/projects.ts';
+import { ingestWithin } from '../../../src/server/capture/ingest/ingest.ts';
 import { MAX_PROFILE_CHARACTERS } from '../../../src/server/capture/limits.ts';
 import type { Db, Queryable } from '../../../src/server/database/db.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onBothDatabases } from '../../support/databases.ts';
+import { until } from '../../support/until.ts';
 
 /** Counts the transactions that the API commits, and notes what they prepare. */
 function counting(db: Db): { db: Db; count: () => number; prepared: ReadonlySet<string> } {
@@ -118,6 +120,36 @@ onBothDatabases('small requests at a time', (db) => {
       [api.project.id],
     );
     expect(row?.count).toBe(15);
+  });
+
+  test('know what another process has stored while they waited for its lock', async () => {
+    await capture();
+    const uuid = randomUUID();
+    const event = { uuid, event: 'meanwhile', distinctId: 'ada', timestamp: '2024-01-01T00:00:00.000Z' };
+    let isLocked = () => {};
+    const locked = new Promise<void>((resolve) => {
+      isLocked = resolve;
+    });
+    const stored = db().transaction(async (tx) => {
+      await ingestWithin(tx, api.project.id, [
+        { ...event, properties: {}, propertiesText: Buffer.from('{}') },
+      ]);
+      isLocked();
+      // The embedded database has one connection, for which the request waits.
+      if (db().kind === 'pglite') return;
+      await until('a request that waits', async () => {
+        const [waiting] = await tx.query(
+          `select from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`,
+        );
+        return waiting;
+      });
+    });
+    await locked;
+    const late = capture({ event: 'meanwhile', uuid });
+    await stored;
+    expect((await late).status).toBe(200);
+    expect(await countEvents('meanwhile')).toBe(1);
   });
 
   test('a key that was replaced stops working at once', async () => {

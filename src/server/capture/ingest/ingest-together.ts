@@ -6,7 +6,8 @@ import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 import { dropRepeats } from '../same-row.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { type Ingested, ingestLocked } from './ingest.ts';
+import { dropPointless, type Ingested, ingestLocked, type Planned } from './ingest.ts';
+import { loadKnown } from './known-store.ts';
 import { describesGroup } from './plan-groups.ts';
 import { lockProjectByKey } from './project-lock.ts';
 
@@ -47,16 +48,27 @@ export function createIngestTogether(deps: {
   const { db, defined, onIngested } = deps;
 
   async function commit(key: string, requests: readonly Request[]): Promise<void> {
-    const events = dropRepeats(requests.flatMap(({ events }) => events));
+    const expected = requests[0]?.project;
+    if (expected === undefined) return;
+    const events = dropPointless(dropRepeats(requests.flatMap(({ events }) => events)));
     const { project, result } = await db.transaction(async (unprepared) => {
       const tx = prepareAll(unprepared);
-      const project = await lockProjectByKey(tx, key);
+      // Read for the project that is expected, before the answer says whether it is that one.
+      const [project, before] = await Promise.all([
+        lockProjectByKey(tx, key),
+        loadKnown(tx, expected.id, events),
+      ]);
       if (project === undefined || !requests.every((request) => isSameProject(request.project, project))) {
         throw new ProjectChanged();
       }
-      const names = defined.forProject(project);
-      const result = await ingestLocked(tx, project.id, events, names);
-      if (requests.length > 1 && mayMeetLimit(events, result)) throw new LimitMet();
+      const result = await ingestLocked(tx, project.id, {
+        events,
+        before,
+        names: defined.forProject(project),
+        approve(planned) {
+          if (requests.length > 1 && mayMeetLimit(events, planned)) throw new LimitMet();
+        },
+      });
       return { project, result };
     });
     defined.forProject(project).remember(result.defined);
@@ -82,7 +94,7 @@ interface Request {
  * What is too large for a person is dropped request by request. As nobody can have more than all of them had
  * and all events bring (each property twice: `$initial_…`), most are far from the limit.
  */
-function mayMeetLimit(events: readonly IncomingEvent[], { warnings, profileCharacters }: Ingested): boolean {
+function mayMeetLimit(events: readonly IncomingEvent[], { warnings, profileCharacters }: Planned): boolean {
   const brought = events.reduce((sum, { propertiesText }) => sum + propertiesText.length, 0);
   return (
     profileCharacters + 2 * brought > MAX_PROFILE_CHARACTERS ||

@@ -5,7 +5,7 @@ import type { ProjectNames } from '../../definitions/defined-names.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { dropStored, insertEvents } from './event-store.ts';
 import { saveGroups } from './group-store.ts';
-import { loadKnown } from './known-store.ts';
+import { type Known, loadKnown } from './known-store.ts';
 import { isPointless } from './merge-request.ts';
 import { savePersons } from './person-store.ts';
 import { planGroups } from './plan-groups.ts';
@@ -46,42 +46,61 @@ export async function ingestWithin(
   tx: Queryable,
   projectId: number,
   sent: readonly IncomingEvent[],
-  known?: ProjectNames,
+  names?: ProjectNames,
 ): Promise<Ingested> {
   await lockProject(tx, projectId);
-  return ingestLocked(tx, projectId, sent, known);
+  const events = dropPointless(sent);
+  return ingestLocked(tx, projectId, { events, before: await loadKnown(tx, projectId, events), names });
 }
 
-/** The same where the transaction holds the project's lock, since an earlier statement. */
+export interface LockedEvents {
+  /** Without pointless ones. */
+  readonly events: readonly IncomingEvent[];
+  /** Read under the project's lock. */
+  readonly before: Known;
+  /** @default the database is queried about every event name */
+  readonly names: ProjectNames | undefined;
+  /**
+   * Given where the transaction is for these events alone: it is committed with its last statement. Called before,
+   * may throw.
+   */
+  readonly approve?: (planned: Planned) => void;
+}
+
+export type Planned = Pick<Ingested, 'warnings' | 'profileCharacters'>;
+
+/** Events that do nothing are not stored. */
+export const dropPointless = (sent: readonly IncomingEvent[]): readonly IncomingEvent[] =>
+  sent.filter((event) => !isPointless(event));
+
+/** The same where the transaction holds the project's lock, and has read what is known. */
 export async function ingestLocked(
   tx: Queryable,
   projectId: number,
-  sent: readonly IncomingEvent[],
-  known?: ProjectNames,
+  { events, before, names, approve }: LockedEvents,
 ): Promise<Ingested> {
-  const events = sent.filter((event) => !isPointless(event));
-  const before = await loadKnown(tx, projectId, events);
   const fresh = await dropStored(tx, projectId, events, before.stored);
   if (fresh.length === 0) {
     return { stored: 0, repeated: events.length, defined: [], warnings: {}, profileCharacters: 0 };
   }
 
-  const persons = planPersons(fresh, before.persons, randomUUID);
+  const plan = planPersons(fresh, before.persons, randomUUID);
+  const planned = { warnings: plan.warnings, profileCharacters: before.characters };
+  approve?.(planned);
   const groups = planGroups(fresh, before.groupTypes);
   await saveGroups(tx, projectId, groups);
+  const defined = await defineNames(tx, projectId, fresh, names);
   const rows = fresh.map((event) => ({
     event,
-    personUuid: persons.owners.get(event.distinctId),
+    personUuid: plan.owners.get(event.distinctId),
     marks: groups.marks.get(event),
   }));
-  await savePersons(tx, projectId, persons, before.rowIds, insertEvents(projectId, rows));
-  const defined = await defineNames(tx, projectId, fresh, known);
+  await savePersons(tx, projectId, {
+    plan,
+    known: before.rowIds,
+    events: insertEvents(projectId, rows),
+    commits: approve !== undefined,
+  });
   const stored = fresh.length;
-  return {
-    stored,
-    repeated: events.length - stored,
-    defined,
-    warnings: persons.warnings,
-    profileCharacters: before.characters,
-  };
+  return { ...planned, stored, repeated: events.length - stored, defined };
 }

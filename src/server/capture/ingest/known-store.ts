@@ -34,7 +34,10 @@ interface KnownRow {
   readonly createdAt: string;
 }
 
-/** All in one statement: a statement costs a small batch more than its rows do. */
+/**
+ * All in one statement: a statement costs a small batch more than its rows do. It only reads, so it need not wait for
+ * the answer to the statement that locks the project, behind which it runs.
+ */
 export async function loadKnown(
   tx: Queryable,
   projectId: number,
@@ -65,6 +68,7 @@ export async function loadKnown(
         )
         ${joinSql(kinds, ' union all ')}
       ) as known`,
+    { sendWith: 'begin' },
   );
   return toKnown(rows);
 }

@@ -6,7 +6,7 @@ import {
   toTimeArray,
   toUuidArray,
 } from '../../database/binary-array.ts';
-import type { Queryable } from '../../database/db.ts';
+import type { Queryable, StatementOptions } from '../../database/db.ts';
 import { runSql, type Sql, sql } from '../../database/sql.ts';
 import type { InsertSql } from './event-store.ts';
 import type { PersonsPlan, PersonToSave } from './plan-persons.ts';
@@ -20,12 +20,20 @@ import type { PersonsPlan, PersonToSave } from './plan-persons.ts';
 export async function savePersons(
   tx: Queryable,
   projectId: number,
-  plan: PersonsPlan,
-  known: ReadonlyMap<string, number>,
-  events: InsertSql,
+  { plan, known, events, commits }: PersonsToSave,
 ): Promise<void> {
-  const created = await saveDrafts(tx, projectId, plan, known, events);
+  const options: StatementOptions = commits && plan.merged.length === 0 ? { sendWith: 'commit' } : {};
+  const created = await saveDrafts(tx, projectId, plan, known, events, options);
   await mergePersons(tx, plan.merged, new Map([...known, ...created]));
+}
+
+export interface PersonsToSave {
+  readonly plan: PersonsPlan;
+  /** Rows of persons, by uuid. */
+  readonly known: ReadonlyMap<string, number>;
+  readonly events: InsertSql;
+  /** Whether the transaction ends with this. */
+  readonly commits: boolean;
 }
 
 /** Rows of the new persons, by uuid. */
@@ -35,9 +43,10 @@ async function saveDrafts(
   { created, updated, added }: PersonsPlan,
   known: ReadonlyMap<string, number>,
   { withs, insert }: InsertSql,
+  options: StatementOptions,
 ): Promise<[string, number][]> {
   if (created.length === 0 && updated.length === 0 && added.length === 0) {
-    await runSql(tx, sql`with ${withs} ${insert}`);
+    await runSql(tx, sql`with ${withs} ${insert}`, options);
     return [];
   }
   const rows = await runSql<{ id: number; uuid: string }>(
@@ -47,6 +56,7 @@ async function saveDrafts(
       updated as (${updatePersons(updated, known)}),
       inserted as (${insert})
       select id, uuid from created`,
+    options,
   );
   return rows.map(({ id, uuid }) => [uuid, id]);
 }

@@ -27,6 +27,7 @@ export async function lockProjectByKey(tx: Queryable, projectKey: string): Promi
     sql`select ${PROJECT_COLUMNS}, pg_advisory_xact_lock(${PROJECT_LOCK}::integer, id)::text as locked,
         set_config('enable_seqscan', 'off', true) as seqscan, set_config('jit', 'off', true) as jit
       from projects where api_token = ${projectKey}`,
+    { sendWith: 'begin' },
   );
   return row;
 }
