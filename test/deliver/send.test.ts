@@ -16,7 +16,7 @@ test('sending makes V8 optimize no WebAssembly', async () => {
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
     const sender = createSender('http://127.0.0.1:' + server.address().port, 1, DEFAULT_SEND_TIMEOUTS);
     const body = await compress([Buffer.from('{}')]);
-    for (let sent = 0; sent < 50; sent += 1) await sender.send(body, new AbortController().signal);
+    for (let sent = 0; sent < 600; sent += 1) await sender.send(body, new AbortController().signal);
     await sender.close();
     server.close();`;
   const flags = ['--trace-wasm-compilation-times', '--input-type=module', '--eval', script];
