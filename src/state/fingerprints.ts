@@ -104,17 +104,25 @@ export async function readFingerprints(
   }
   if (rows === 0) return undefined;
   const body = await staging.getRange(key, first * FINGERPRINT_BYTES, rows * FINGERPRINT_BYTES);
-  const words = new Int32Array(rows * FINGERPRINT_WORDS);
-  Buffer.from(words.buffer).set(body);
+  const words = toWords(body);
   return buckets && only && !only.buckets ? pickBuckets(words, fromDay, buckets) : { words, runs };
+}
+
+/** Over the same memory where that begins at a word. */
+function toWords(bytes: Buffer): Int32Array {
+  const { buffer, byteOffset, length } =
+    bytes.byteOffset % Int32Array.BYTES_PER_ELEMENT === 0 ? bytes : Buffer.from(new Uint8Array(bytes).buffer);
+  return new Int32Array(buffer, byteOffset, length / Int32Array.BYTES_PER_ELEMENT);
 }
 
 /** Of a day with few rows, which has no buckets of its own. */
 function pickBuckets(
-  words: Int32Array,
+  all: Int32Array,
   day: string,
   [from, to]: readonly [number, number],
 ): FingerprintRows | undefined {
+  // Staging may keep what it gave out.
+  const words = all.slice();
   let rows = 0;
   for (let at = 0; at < words.length; at += FINGERPRINT_WORDS) {
     const bucket = getFingerprintBucket(words[at] as number);

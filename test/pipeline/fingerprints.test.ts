@@ -100,7 +100,8 @@ describe('the fingerprints of a part', () => {
     ]);
     for (const rangeRows of [100, 1_000, 4_600, 10_000]) {
       const read: number[] = [];
-      for (const range of planRepeatRanges([index], rangeRows)) read.push(...(await readRange(index, range)));
+      for (const range of planRepeatRanges([index], { rangeRows, foldRows: 300 }).flat())
+        read.push(...(await readRange(index, range)));
       expect(read.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 5_000 }, (_, n) => n));
     }
   });
@@ -133,25 +134,38 @@ describe('ranges of fingerprints', () => {
 
   it('hold neighbouring days up to the limit, over all parts', () => {
     const indexes = [index({ a: 3, c: 4 }), index({ a: 2, b: 5, d: 1 })];
-    expect(planRepeatRanges(indexes, 10)).toEqual([
-      { fromDay: 'a', toDay: 'b' },
-      { fromDay: 'c', toDay: 'd' },
+    expect(planRepeatRanges(indexes, { rangeRows: 10 })).toEqual([
+      [{ fromDay: 'a', toDay: 'b' }],
+      [{ fromDay: 'c', toDay: 'd' }],
     ]);
-    expect(planRepeatRanges(indexes, 9)).toEqual([
-      { fromDay: 'a', toDay: 'a' },
-      { fromDay: 'b', toDay: 'c' },
-      { fromDay: 'd', toDay: 'd' },
+    expect(planRepeatRanges(indexes, { rangeRows: 9 })).toEqual([
+      [{ fromDay: 'a', toDay: 'a' }],
+      [{ fromDay: 'b', toDay: 'c' }],
+      [{ fromDay: 'd', toDay: 'd' }],
     ]);
   });
 
   it('split a day that is larger than the limit, at most into its buckets', () => {
-    expect(planRepeatRanges([index({ a: 1, b: 10, c: 1 })], 9)).toEqual([
-      { fromDay: 'a', toDay: 'a' },
-      { fromDay: 'b', toDay: 'b', buckets: [0, 32] },
-      { fromDay: 'b', toDay: 'b', buckets: [32, 64] },
-      { fromDay: 'c', toDay: 'c' },
+    expect(planRepeatRanges([index({ a: 1, b: 10, c: 1 })], { rangeRows: 9 })).toEqual([
+      [{ fromDay: 'a', toDay: 'a' }],
+      [{ fromDay: 'b', toDay: 'b', buckets: [0, 32] }],
+      [{ fromDay: 'b', toDay: 'b', buckets: [32, 64] }],
+      [{ fromDay: 'c', toDay: 'c' }],
     ]);
-    expect(planRepeatRanges([index({ a: 1_000 })], 1)).toHaveLength(64);
+    expect(planRepeatRanges([index({ a: 1_000 })], { rangeRows: 1 })).toHaveLength(64);
+  });
+
+  it('are folded by days and buckets, where they are larger than what is folded at once', () => {
+    const day = (day: string, buckets?: readonly [number, number]) => ({
+      fromDay: day,
+      toDay: day,
+      ...(buckets ? { buckets } : {}),
+    });
+    expect(planRepeatRanges([index({ a: 2, b: 2, c: 6, d: 20 })], { rangeRows: 10, foldRows: 4 })).toEqual([
+      [{ fromDay: 'a', toDay: 'b' }, day('c', [0, 32]), day('c', [32, 64])],
+      [day('d', [0, 10]), day('d', [10, 21]), day('d', [21, 32])],
+      [day('d', [32, 42]), day('d', [42, 53]), day('d', [53, 64])],
+    ]);
   });
 
   it('are none where nothing was delivered', () => {

@@ -129,7 +129,7 @@ export function createLightFamily({ staging, deliver, onImport, rangeRows }: Lig
           signal,
         },
       },
-      rangeRows,
+      rangeRows === undefined ? {} : { rangeRows },
     );
     const books = await loadBooks(staging, record, { willFold: true });
     const persons = await loadPersons(staging, record.name);

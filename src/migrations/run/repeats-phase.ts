@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapInOrder } from '../../lib/async/ordered-concurrency.ts';
-import type { FoldedRecord } from '../../pipeline/repeats/decide-repeats.ts';
+import type { FoldedRecord, FoldVisitor } from '../../pipeline/repeats/decide-repeats.ts';
 import { RepeatFold } from '../../pipeline/repeats/fold-repeats.ts';
-import { planRepeatRanges } from '../../pipeline/repeats/plan-repeats.ts';
+import { planRepeatRanges, type RepeatRange } from '../../pipeline/repeats/plan-repeats.ts';
 import { RepeatsTally } from '../../pipeline/repeats/repeats-tally.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
 import { type FingerprintRange, readFingerprints } from '../../state/fingerprints.ts';
@@ -25,9 +25,12 @@ const READS_AT_ONCE = 8;
  * later. Folds the fingerprints range by range, in bounded memory; each range leaves a document,
  * so that an interrupted fold continues. Two producers that fold at once write the same documents.
  *
- * @param rangeRows Fingerprints folded at once.
+ * @param sizes Fingerprints of a range, and of those that are folded at once.
  */
-export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Repeats> {
+export async function foldRepeats(
+  run: EpochRun,
+  sizes?: { readonly rangeRows?: number; readonly foldRows?: number },
+): Promise<Repeats> {
   const { staging, record, schedulerDeps } = run;
   const keys = layout(record.name);
   const prefix = toPartsPrefix(record);
@@ -57,7 +60,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
   const total = new RepeatsTally();
   const ranges = planRepeatRanges(
     sources.map(({ index }) => index),
-    rangeRows,
+    sizes,
   );
   const fold = new RepeatFold();
   for (const [number, range] of ranges.entries()) {
@@ -77,6 +80,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     }
     total.addAll(folded);
   }
+  fold.close();
   await countSeveral(total, {
     ...{ staging, sources, others, signal: schedulerDeps.signal },
     toRejectsKey: (part) => keys.repeatsRejects(generation.name, 'several', part),
@@ -86,11 +90,67 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
   return result;
 }
 
-async function foldRange(
+async function foldRange(fold: RepeatFold, deps: FoldDeps, range: RepeatRange): Promise<Repeats> {
+  const { staging, sources, others, toRejectsKey, signal } = deps;
+  const tally = new RepeatsTally();
+  const toCounted = ({ source, record, day, name }: FoldedRecord) => {
+    const of = sources[source];
+    return { file: of ? findFile(of, record) : '', day, event: of?.names[name] ?? OTHER_EVENTS };
+  };
+  const kept = new Map<number, Map<number, Kept>>();
+  const keepOf = ({ source, record }: FoldedRecord, of: Kept) => {
+    const records = kept.get(source) ?? new Map<number, Kept>();
+    kept.set(source, records);
+    if (records.get(record)?.as !== 'rejected') records.set(record, of);
+  };
+  const visitor: FoldVisitor = {
+    onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
+    onCollision: (record, isElsewhere) => {
+      const { eventKey } = record;
+      if (eventKey !== undefined)
+        tally.addSeveral({
+          ...{ source: record.source, record: record.record, key: eventKey },
+          ...(isElsewhere ? { elsewhere: true } : {}),
+        });
+      else {
+        tally.addRecord('rejected', toCounted(record));
+        keepOf(record, { as: 'rejected', isElsewhere });
+      }
+    },
+    onStays: (staying) => {
+      const { source, record, eventKey } = staying;
+      if (eventKey === undefined) return keepOf(staying, { as: 'stays' });
+      const part = others[source - sources.length]?.part;
+      tally.addSeveral({
+        ...{ source, record, key: eventKey, stays: true },
+        ...(part === undefined ? {} : { part }),
+      });
+    },
+    onEvents: (events) => tally.addEvents(events),
+  };
+  for (const one of range) {
+    signal.throwIfAborted();
+    await addRows(fold, deps, one);
+    tally.addRows(fold.rows);
+    await fold.fold(visitor);
+  }
+
+  for (const [source, records] of [...kept].toSorted(([a], [b]) => a - b)) {
+    signal.throwIfAborted();
+    const of = sources[source] ?? others[source - sources.length];
+    if (!of) throw new Error('a record that is kept is of a part');
+    const segment = await saveKept(staging, of, toRejectsKey(of.part), records);
+    if (segment) tally.addRejectSegment(segment);
+  }
+  return tally.build();
+}
+
+/** Adds what all parts have of a range to an empty fold. */
+async function addRows(
   fold: RepeatFold,
-  { staging, sources, others, toRejectsKey, signal }: FoldDeps,
+  { staging, sources, others, signal }: FoldDeps,
   range: FingerprintRange,
-): Promise<Repeats> {
+): Promise<void> {
   fold.clear();
   const days = new Set<string>();
   const read = async (number: number) => {
@@ -116,53 +176,6 @@ async function foldRange(
   for await (const found of mapInOrder(countUp(others.length), READS_AT_ONCE, signal, readOther))
     if (found)
       await fold.addOthers(found.number, found.rows, found.other.migration.id, found.other.isRejected);
-
-  const tally = new RepeatsTally();
-  tally.addRows(fold.rows);
-  const toCounted = ({ source, record, day, name }: FoldedRecord) => {
-    const of = sources[source];
-    return { file: of ? findFile(of, record) : '', day, event: of?.names[name] ?? OTHER_EVENTS };
-  };
-  const kept = new Map<number, Map<number, Kept>>();
-  const keepOf = ({ source, record }: FoldedRecord, of: Kept) => {
-    const records = kept.get(source) ?? new Map<number, Kept>();
-    kept.set(source, records);
-    if (records.get(record)?.as !== 'rejected') records.set(record, of);
-  };
-  await fold.fold({
-    onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
-    onCollision: (record, isElsewhere) => {
-      const { eventKey } = record;
-      if (eventKey !== undefined)
-        tally.addSeveral({
-          ...{ source: record.source, record: record.record, key: eventKey },
-          ...(isElsewhere ? { elsewhere: true } : {}),
-        });
-      else {
-        tally.addRecord('rejected', toCounted(record));
-        keepOf(record, { as: 'rejected', isElsewhere });
-      }
-    },
-    onStays: (staying) => {
-      const { source, record, eventKey } = staying;
-      if (eventKey === undefined) return keepOf(staying, { as: 'stays' });
-      const part = others[source - sources.length]?.part;
-      tally.addSeveral({
-        ...{ source, record, key: eventKey, stays: true },
-        ...(part === undefined ? {} : { part }),
-      });
-    },
-    onEvents: (events) => tally.addEvents(events),
-  });
-
-  for (const [source, records] of [...kept].toSorted(([a], [b]) => a - b)) {
-    signal.throwIfAborted();
-    const of = sources[source] ?? others[source - sources.length];
-    if (!of) throw new Error('a record that is kept is of a part');
-    const segment = await saveKept(staging, of, toRejectsKey(of.part), records);
-    if (segment) tally.addRejectSegment(segment);
-  }
-  return tally.build();
 }
 
 async function* countUp(end: number): AsyncGenerator<number> {

@@ -38,14 +38,14 @@ interface Source extends Pick<SentPart, 'index' | 'names' | 'isRejected'> {
 /**
  * Counts what the first of several senders and the others have sent under the same uuids, for example because a record
  * that it rejected came once more in a top-up and in a replay. Reads what the first has of the days of the others, some
- * 80 MB at a time. Throws SourceError.
+ * 20 MB at a time. Throws SourceError.
  *
- * @param rangeRows Fingerprints compared at once.
+ * @param foldRows Fingerprints compared at once.
  */
 export async function countSharedEvents(
   staging: Staging,
   senders: readonly Sender[],
-  rangeRows?: number,
+  foldRows?: number,
 ): Promise<SharedEvents> {
   const sources: Source[] = [];
   const sum: Sum = { events: 0, byDay: new Map(), byEvent: new Map() };
@@ -60,8 +60,10 @@ export async function countSharedEvents(
   );
   const ranges = planRepeatRanges(
     sources.map(({ index }) => index),
-    rangeRows,
-  ).filter(({ fromDay, toDay }) => [...days].some((day) => day >= fromDay && day <= toDay));
+    foldRows === undefined ? {} : { foldRows },
+  )
+    .flat()
+    .filter(({ fromDay, toDay }) => [...days].some((day) => day >= fromDay && day <= toDay));
   for (const range of ranges) {
     await addRepeats(staging, sources, range, 1, sum);
     for (const [sender, { isCounted }] of senders.entries())

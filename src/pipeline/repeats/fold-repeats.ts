@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { giveBuffer, takeBuffer } from '../../lib/spare-buffers.ts';
 import {
   FINGERPRINT_WORDS,
   type FingerprintRows,
@@ -23,15 +24,15 @@ const ROWS_PER_TURN = 64 * 1024;
  * it repeats others, and one for each event, by which it collides. Beside the rows that are folded there may be those of
  * other senders (`addOthers`): of a key that these have, their contents stay, and no row of theirs is counted.
  *
- * Memory: 24 bytes a row, and 12 for the table over them, which the next range takes again: what was made for each
- * range would be garbage that V8 leaves for long.
+ * Memory: 24 bytes a row, and 12 for the table over them. It is what parts were in before, and the next range takes it
+ * again: what was made for each range would be garbage that V8 leaves for long.
  */
 export class RepeatFold {
-  #words = new Int32Array(FIRST_ROWS * FINGERPRINT_WORDS);
+  #words = takeNumbers(FIRST_ROWS * FINGERPRINT_WORDS);
   #rows = 0;
   /** Over the keys of the rows, and the next row of the same key, while they are folded. */
-  #table = new Int32Array(0);
-  #next = new Int32Array(0);
+  #table = takeNumbers(0);
+  #next = takeNumbers(0);
   /** First row of each run of rows of one part and day. */
   #runs: { readonly firstRow: number; readonly source: number; readonly day: string }[] = [];
 
@@ -53,6 +54,13 @@ export class RepeatFold {
     this.#own = undefined;
     this.#senders.clear();
     this.#rejected.clear();
+  }
+
+  /** Gives its memory back; it must not be used any more. */
+  close(): void {
+    this.clear();
+    for (const numbers of [this.#words, this.#table, this.#next]) giveNumbers(numbers);
+    this.#words = this.#table = this.#next = new Int32Array(0);
   }
 
   add(source: number, { words, runs }: FingerprintRows): void {
@@ -182,19 +190,32 @@ export class RepeatFold {
 
   #reserve(rows: number): void {
     if (rows * FINGERPRINT_WORDS <= this.#words.length) return;
-    const larger = new Int32Array(Math.max(rows * FINGERPRINT_WORDS, 2 * this.#words.length));
+    const larger = takeNumbers(Math.max(rows * FINGERPRINT_WORDS, 2 * this.#words.length));
     larger.set(this.#words.subarray(0, this.#rows * FINGERPRINT_WORDS));
+    giveNumbers(this.#words);
     this.#words = larger;
   }
 }
 
 const countSlots = (rows: number): number => 2 ** Math.ceil(Math.log2(1.5 * rows + 2));
 
-/** So many of the numbers, or of more where they are too few. */
-function takeZeros(numbers: Int32Array<ArrayBuffer>, count: number): Int32Array<ArrayBuffer> {
+type Numbers = Int32Array<ArrayBuffer>;
+
+/** At least so many, with anything in them. */
+function takeNumbers(count: number): Numbers {
+  const { buffer, byteLength } = takeBuffer(count * Int32Array.BYTES_PER_ELEMENT);
+  return new Int32Array(buffer as ArrayBuffer, 0, Math.floor(byteLength / Int32Array.BYTES_PER_ELEMENT));
+}
+
+const giveNumbers = ({ buffer }: Numbers): void => giveBuffer(Buffer.from(buffer));
+
+/** So many zeros, in the memory of the numbers or in more where they are too few. */
+function takeZeros(numbers: Numbers, count: number): Numbers {
   const { buffer } = numbers;
-  if (buffer.byteLength < count * Int32Array.BYTES_PER_ELEMENT) return new Int32Array(count);
-  return new Int32Array(buffer, 0, count).fill(0);
+  if (buffer.byteLength >= count * Int32Array.BYTES_PER_ELEMENT)
+    return new Int32Array(buffer, 0, count).fill(0);
+  giveNumbers(numbers);
+  return takeZeros(takeNumbers(count), count);
 }
 
 /** Where the key of `wanted` at `at` is in a table over the rows of `words`, or would be. */

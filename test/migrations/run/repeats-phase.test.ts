@@ -187,11 +187,11 @@ const createStore = () => ({ staging, now: () => new Date(0), askRedis: async ()
 
 async function importAndFold(
   files: readonly (readonly (Row | Several)[])[],
-  rangeRows?: number,
+  sizes?: Parameters<typeof foldRepeats>[1],
   grouped = false,
 ) {
   const record = await importFiles(files, grouped);
-  await foldRepeats(createRun(record), rangeRows);
+  await foldRepeats(createRun(record), sizes);
   return toFigures(record);
 }
 
@@ -202,6 +202,11 @@ const row = (id: number, value: string, more: Partial<Row> = {}): Row => ({
   day: 1,
   value,
   ...more,
+});
+
+const anyRanges = fc.record({
+  rangeRows: fc.integer({ min: 1, max: 9 }),
+  foldRows: fc.integer({ min: 1, max: 9 }),
 });
 
 const TIMEOUT_MS = 180_000;
@@ -245,12 +250,12 @@ describe('repeats over all parts', () => {
       );
       const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 6 });
       await fc.assert(
-        fc.asyncProperty(rows, sizes, fc.integer({ min: 1, max: 9 }), async (all, cuts, rangeRows) => {
+        fc.asyncProperty(rows, sizes, anyRanges, async (all, cuts, ranges) => {
           const expected = await importAndFold([all]);
           expect(expected.problems).toEqual([]);
           expect(expected.distinct).toBe(expected.counts.delivered);
           expect(expected.ofFiles).toBe(expected.counts.delivered);
-          expect(await importAndFold([all.toReversed()], rangeRows)).toEqual(expected);
+          expect(await importAndFold([all.toReversed()], ranges)).toEqual(expected);
           const half = Math.floor(all.length / 2);
           expect(await importAndFold([all.slice(half), all.slice(0, half)])).toEqual(expected);
           const many: Row[][] = [];
@@ -259,8 +264,8 @@ describe('repeats over all parts', () => {
             many.push(all.slice(at, at + size));
             at += size;
           }
-          expect(await importAndFold(many, rangeRows)).toEqual(expected);
-          expect(await importAndFold(many, rangeRows, true)).toEqual(expected);
+          expect(await importAndFold(many, ranges)).toEqual(expected);
+          expect(await importAndFold(many, ranges, true)).toEqual(expected);
         }),
         { numRuns: 6 },
       );
@@ -282,7 +287,7 @@ describe('repeats over all parts', () => {
         ],
         [twice, items(row(5, 'a'), row(6, 'b')), items(row(6, 'b'), row(7, 'c'), row(7, 'd'))],
       ];
-      const figures = await importAndFold(files, 1);
+      const figures = await importAndFold(files, { rangeRows: 1 });
       expect(figures).toMatchObject({
         // One of those that collide twice and are equal, and one of each other pair. Of the record that collides with
         // itself neither item is sent.
@@ -313,7 +318,7 @@ describe('repeats over all parts', () => {
           { minLength: 1, maxLength: 20 },
         );
         await fc.assert(
-          fc.asyncProperty(records, fc.integer({ min: 1, max: 9 }), async (all, rangeRows) => {
+          fc.asyncProperty(records, anyRanges, async (all, ranges) => {
             const toKey = (of: Row) => `${of.id} ${of.name} ${of.day}`;
             const isContested = (of: Row, all: readonly Row[]) =>
               all.some((other) => toKey(other) === toKey(of) && other.value !== of.value);
@@ -326,14 +331,14 @@ describe('repeats over all parts', () => {
             expect(expected.distinct).toBe(new Set(all.flatMap(toKeys)).size);
             expect(expected.rejects).toHaveLength(expected.counts.rejected);
             const layouts = [
-              await importAndFold([all.toReversed()], rangeRows),
+              await importAndFold([all.toReversed()], ranges),
               await importAndFold(
                 all.map((each) => [each]),
-                rangeRows,
+                ranges,
               ),
               await importAndFold(
                 all.map((each) => [each]),
-                rangeRows,
+                ranges,
                 true,
               ),
             ];
@@ -382,16 +387,59 @@ describe('repeats over all parts', () => {
       },
     };
     left = 6; // each of the three days is in all four files
-    await expect(foldRepeats(createRun(record, counting), 60)).rejects.toThrow('killed');
+    await expect(foldRepeats(createRun(record, counting), { rangeRows: 60 })).rejects.toThrow('killed');
     expect(await report(record)).toMatchObject({ repeats: { counted: false }, balanced: true });
     left = Number.POSITIVE_INFINITY;
     reads = 0;
-    const result = await foldRepeats(createRun(record, counting), 60);
+    const result = await foldRepeats(createRun(record, counting), { rangeRows: 60 });
     expect(reads).toBe(8);
     reads = 0;
-    expect(await foldRepeats(createRun(record, counting), 60)).toEqual(result);
+    expect(await foldRepeats(createRun(record, counting), { rangeRows: 60 })).toEqual(result);
     expect(reads).toBe(0);
     expect(await toFigures(record)).toEqual(await importAndFold([files.flat()]));
+  });
+
+  it('leave the same documents and rejects, however much of a range is folded at once', async () => {
+    const files = Array.from({ length: 4 }, (_, file) =>
+      Array.from({ length: 40 }, (_, n) => row(n % 20, String((n + file) % 3), { day: 1 + (n % 4) })),
+    );
+    const record = await importFiles(files);
+    const fold = async (foldRows: number, killAfter = Number.POSITIVE_INFINITY) => {
+      let left = killAfter;
+      const over: Staging = {
+        ...staging,
+        async getRange(...args) {
+          left -= 1;
+          if (left < 0) throw new Error('killed');
+          return staging.getRange(...args);
+        },
+      };
+      return foldRepeats(createRun(record, over), { rangeRows: 80, foldRows });
+    };
+    const readAll = async () => {
+      const bodies = new Map<string, string>();
+      for (const prefix of [layout(record.name).repeats, layout(record.name).rejects])
+        for await (const { key } of staging.list(prefix))
+          bodies.set(key, String((await staging.get(key))?.toString('hex')));
+      return bodies;
+    };
+    const whole = await fold(80);
+    expect(whole.total.rejected).toBeGreaterThan(0);
+    expect(whole.total.duplicate).toBeGreaterThan(0);
+    const documents = await readAll();
+    const startAgain = async () => {
+      for (const key of documents.keys()) await staging.remove(key);
+    };
+    for (const rows of [40, 15, 1]) {
+      await startAgain();
+      expect(await fold(rows)).toEqual(whole);
+      expect(await readAll()).toEqual(documents);
+    }
+    // As one that an earlier version began, which folded each range at once.
+    await startAgain();
+    await expect(fold(80, 6)).rejects.toThrow('killed');
+    expect(await fold(15)).toEqual(whole);
+    expect(await readAll()).toEqual(documents);
   });
 
   it('are counted again where what was found is damaged, or is that of another migration', async () => {
