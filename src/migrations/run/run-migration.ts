@@ -202,9 +202,11 @@ async function runEpoch(
     const books = await loadBooks(staging, record, { willFold: true });
     const report = buildReport({ ...books, failures: failures.map(describe), isOver: true });
     // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
-    if (failures.length > 0 || !report.balanced) return report;
-    const repeats = await foldRepeats(run);
-    dropSpareBuffers();
+    if (failures.length > 0 || !report.balanced) {
+      dropSpareBuffers();
+      return report;
+    }
+    const repeats = await foldRepeats(run).finally(dropSpareBuffers);
     board.setPhase('people');
     const { counts } = buildReport({ ...books, repeats, failures: [], isOver: true });
     const hold = run.persons.hold || deps.tooManyRejects(counts) || (await isHeldWithOrigin(staging, record));

@@ -106,6 +106,7 @@ async function addRepeats(
       sum.events += sign * (repeated + colliding);
     },
   });
+  events.close();
   // Of one key each sender counts one record, unless another one has the row.
   const records = new RepeatFold();
   const pick = createPick(found);
@@ -117,6 +118,7 @@ async function addRepeats(
   await records.fold({
     ...{ onDuplicate: addRecord, onCollision: addRecord, onStays: ignore, onEvents: ignore },
   });
+  records.close();
 }
 
 /** Picks rows of records that are one event and that their sender does not reject, nor an equal one. */

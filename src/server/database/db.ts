@@ -32,7 +32,8 @@ export interface StatementOptions {
   /**
    * Saves a transaction on a server a round trip. With `begin`: the statement is sent before `begin` is answered, so
    * it runs even where `begin` fails and has to be one that by itself changes nothing. With `commit`: the commit
-   * follows at once, so it has to be the last statement, when nothing can be wrong any more but the statement.
+   * follows at once, so it has to be the last statement, when nothing can be wrong any more but the statement. Where no
+   * answer comes to that one, it may be committed all the same.
    *
    * @default sent when the statement before it has been answered
    */

@@ -16,7 +16,8 @@ const RETRY_STATES = new Set(['40001', '40P01']);
  */
 const UNPREPARED_STATES = new Set(['26000', '42P05']);
 /**
- * How long a statement may go without an answer. A host that disappears, as in a failover, closes no
+ * How long a statement may go without an answer, from when it is sent: what is sent with `begin` or with `commit` waits
+ * for the statements in front of it as well. A host that disappears, as in a failover, closes no
  * connection: without a bound a statement waits until the kernel gives up, which takes a quarter of an hour.
  */
 const ANSWER_WITHIN_MS = { request: 60_000, question: 300_000, upkeep: 0 } satisfies Record<Use, number>;
@@ -135,12 +136,18 @@ function begin(connection: Queryable): { readonly tx: Queryable; commit(): Promi
   const begun = connection.query(BEGIN); // several statements at once: allowed without parameters
   let committed: Promise<unknown> | undefined;
   const ignore = () => undefined;
-  begun.catch(ignore); // every statement fails for the same reason
+  begun.catch(ignore); // whoever waits for it hears of it
   return {
     tx: {
       async query<R>(text: string, params?: readonly SqlValue[], options?: StatementOptions) {
         if (options?.sendWith !== 'begin') await begun;
         const answered = connection.query<R>(text, params, options);
+        if (options?.sendWith === 'begin') {
+          return answered.catch(async (error: unknown) => {
+            await begun; // where that failed, it says why
+            throw error;
+          });
+        }
         if (options?.sendWith === 'commit') {
           // Where the statement fails, this rolls back.
           committed = connection.query('commit');

@@ -95,6 +95,8 @@ describe.skipIf(typeof postgres !== 'object')('a transaction on a server', () =>
   test('writes nothing outside of it where its begin fails', async () => {
     wire.refuseBegin = true;
     await expect(db.transaction(addTwo)).rejects.toMatchObject({ code: '42601' });
+    const read = db.transaction((tx) => tx.query('select 1 / 0', [], { sendWith: 'begin' }));
+    await expect(read, 'what comes first').rejects.toMatchObject({ code: '42601' });
     wire.refuseBegin = false;
     expect(await list()).toEqual([]);
     await db.transaction(addTwo);
