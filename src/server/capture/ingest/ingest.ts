@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Db, Queryable } from '../../database/db.ts';
+import { type Db, prepareAll, type Queryable } from '../../database/db.ts';
 import { defineNames } from '../../definitions/define-names.ts';
 import type { ProjectNames } from '../../definitions/defined-names.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
@@ -10,7 +10,7 @@ import { isPointless } from './merge-request.ts';
 import { savePersons } from './person-store.ts';
 import { planGroups } from './plan-groups.ts';
 import { type PersonsPlan, planPersons } from './plan-persons.ts';
-import { lockProject } from './project-lock.ts';
+import { lockProject, lockProjectForPrepared } from './project-lock.ts';
 
 export interface Ingested {
   readonly stored: number;
@@ -33,22 +33,31 @@ export async function ingest(
   sent: readonly IncomingEvent[],
   known: ProjectNames,
 ): Promise<Ingested> {
-  const result = await db.transaction((tx) => ingestWithin(tx, projectId, sent, known));
+  const result = await db.transaction(async (unprepared) => {
+    const tx = prepareAll(unprepared);
+    await lockProjectForPrepared(tx, projectId);
+    return ingestAfterLock(tx, projectId, sent, known);
+  });
   known.remember(result.defined);
   return result;
 }
 
-/**
- * The same as part of a transaction, which may hold the project's lock already.
- * Without `known` the database is queried about every event name.
- */
+/** The same as part of a transaction, which may hold the project's lock already. */
 export async function ingestWithin(
   tx: Queryable,
   projectId: number,
   sent: readonly IncomingEvent[],
-  names?: ProjectNames,
 ): Promise<Ingested> {
   await lockProject(tx, projectId);
+  return ingestAfterLock(tx, projectId, sent, undefined);
+}
+
+async function ingestAfterLock(
+  tx: Queryable,
+  projectId: number,
+  sent: readonly IncomingEvent[],
+  names: ProjectNames | undefined,
+): Promise<Ingested> {
   const events = dropPointless(sent);
   return ingestLocked(tx, projectId, { events, before: await loadKnown(tx, projectId, events), names });
 }

@@ -36,7 +36,9 @@ interface KnownRow {
 
 /**
  * All in one statement: a statement costs a small batch more than its rows do. It only reads, so it need not wait for
- * the answer to the statement that locks the project, behind which it runs.
+ * the answer to the statement that locks the project, behind which it runs. One look into the index for each id
+ * and uuid: without the fences (offset 0), and before the tables have statistics, Postgres takes what it finds by the
+ * project alone, and reads every id and every event there is.
  */
 export async function loadKnown(
   tx: Queryable,
@@ -63,8 +65,11 @@ export async function loadKnown(
     tx,
     sql`select * from (
         with links as materialized (
-          select distinct_id, person_id from person_distinct_ids
-          where project_id = ${projectId} and distinct_id = any(${distinctIds}::text[])
+          select link.distinct_id, link.person_id from unnest(${distinctIds}::text[]) as given (distinct_id)
+          cross join lateral (
+            select d.distinct_id, d.person_id from person_distinct_ids d
+            where d.project_id = ${projectId} and d.distinct_id = given.distinct_id offset 0
+          ) as link
         )
         ${joinSql(kinds, ' union all ')}
       ) as known`,
@@ -73,10 +78,7 @@ export async function loadKnown(
   return toKnown(rows);
 }
 
-/**
- * Events with these uuids. One look into the index for each. Without the fence (offset 0), and before the table
- * has statistics, Postgres takes another index of the project and reads every event there is.
- */
+/** Events with these uuids. */
 export function selectStored(projectId: number, events: readonly IncomingEvent[]): Sql {
   const uuids = toUuidArray(events.map(({ uuid }) => uuid));
   return sql`select found.uuid, found.event, found.distinct_id,

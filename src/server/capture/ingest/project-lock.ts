@@ -15,17 +15,27 @@ export async function lockProject(tx: Queryable, projectId: number): Promise<voi
 }
 
 /**
- * Looks up the project with a key and locks it, in one statement. What the transaction reads from the next
- * statement on is read under the lock.
- *
- * Also keeps the planner from reading whole tables until the end of the transaction: prepared statements are
- * planned once, maybe while the tables are still small, and are used when they are large.
+ * Keeps the planner from reading whole tables until the end of the transaction: prepared statements are planned
+ * once, maybe while the tables are still small, and are used when they are large.
+ */
+const FOR_PREPARED = sql`set_config('enable_seqscan', 'off', true) as seqscan, set_config('jit', 'off', true) as jit`;
+
+/** The same for a transaction whose statements are prepared. */
+export async function lockProjectForPrepared(tx: Queryable, projectId: number): Promise<void> {
+  await runSql(
+    tx,
+    sql`select pg_advisory_xact_lock(${PROJECT_LOCK}::integer, ${projectId}::integer), ${FOR_PREPARED}`,
+  );
+}
+
+/**
+ * Looks up the project with a key and locks it, in one statement, for a transaction whose statements are prepared.
+ * What the transaction reads from the next statement on is read under the lock.
  */
 export async function lockProjectByKey(tx: Queryable, projectKey: string): Promise<Project | undefined> {
   const [row] = await runSql<Project>(
     tx,
-    sql`select ${PROJECT_COLUMNS}, pg_advisory_xact_lock(${PROJECT_LOCK}::integer, id)::text as locked,
-        set_config('enable_seqscan', 'off', true) as seqscan, set_config('jit', 'off', true) as jit
+    sql`select ${PROJECT_COLUMNS}, pg_advisory_xact_lock(${PROJECT_LOCK}::integer, id)::text as locked, ${FOR_PREPARED}
       from projects where api_token = ${projectKey}`,
     { sendWith: 'begin' },
   );
