@@ -60,8 +60,8 @@ const INT16_BYTES = 2;
 const INT32_BYTES = 4;
 
 /**
- * Binds values to a prepared statement and runs it. The driver's own `bind` copies the values several times; of a
- * batch that is 15 MB, for which V8 collected everything this thread has after every batch or two.
+ * Binds values to a prepared statement and runs it. The driver's own `bind` copies all values several times: 15 MB
+ * for a batch of a thousand events, after most of which V8 collected the whole heap of this thread.
  */
 function writeRun(statement: string, values: readonly (string | Uint8Array | null)[]): Uint8Array {
   const sizes = values.map((value) => (value === null ? NULL_LENGTH : Buffer.byteLength(value)));

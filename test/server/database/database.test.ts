@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toIntegerArray } from '../../../src/server/database/binary-array.ts';
 import { getSqlState } from '../../../src/server/database/db.ts';
 import { migrate } from '../../../src/server/database/migrate.ts';
 import { onBothDatabases } from '../../support/databases.ts';
@@ -52,6 +53,19 @@ onBothDatabases('a database', (db) => {
     const divide = db().transaction((tx) => tx.query('select 1 / $1::integer as n', [0], { prepared: true }));
     await expect(divide).rejects.toMatchObject({ code: '22012' });
     expect(await read(1)).toHaveLength(1);
+  });
+
+  test('takes any value as a parameter of a prepared statement, large ones too', async () => {
+    const long = 'é日😀'.repeat(100_000);
+    const read = (text: string | null, note: string) =>
+      db().query(
+        'select $1::text as text, $2::text as note, $3::integer as n, $4::boolean as yes, $5::text[] as list, to_jsonb($6::integer[]) as bytes',
+        [text, note, -7, true, ['a"', '', null], toIntegerArray([1, undefined])],
+        { prepared: true },
+      );
+    const others = { n: -7, yes: true, list: ['a"', '', null], bytes: '[1, null]' };
+    expect(await read(null, '')).toEqual([{ text: null, note: '', ...others }]);
+    expect(await read(long, 'é')).toEqual([{ text: long, note: 'é', ...others }]);
   });
 
   test('needs no prepared statement that a pooler has lost', async () => {
