@@ -23,7 +23,8 @@ const READS_AT_ONCE = 8;
  * Counts repeats over all parts, once their events are in: so that the books do not depend on how records lie
  * in files and parts. A record that collides with what its migration or a replay has sent is rejected by whoever counts
  * later. Folds the fingerprints range by range, in bounded memory; each range leaves a document,
- * so that an interrupted fold continues. Two producers that fold at once write the same documents.
+ * so that an interrupted fold continues. Two producers of one version that fold at once write the same
+ * documents.
  *
  * @param sizes Fingerprints of a range, and of those that are folded at once.
  */

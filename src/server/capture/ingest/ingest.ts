@@ -70,8 +70,10 @@ export interface LockedEvents {
   /** @default the database is queried about every event name */
   readonly names: ProjectNames | undefined;
   /**
-   * Given where the transaction is for these events alone: it is committed with its last statement. Called before,
-   * may throw.
+   * Called before anything is written; what it throws ends the transaction. Given where the transaction is for these
+   * events alone, which is then committed with its last statement.
+   *
+   * @default the caller commits
    */
   readonly approve?: (planned: Planned) => void;
 }
@@ -82,7 +84,7 @@ export type Planned = Pick<Ingested, 'warnings' | 'profileCharacters'>;
 export const dropPointless = (sent: readonly IncomingEvent[]): readonly IncomingEvent[] =>
   sent.filter((event) => !isPointless(event));
 
-/** The same where the transaction holds the project's lock, and has read what is known. */
+/** Stores events where the transaction holds the project's lock, and has read what is known. */
 export async function ingestLocked(
   tx: Queryable,
   projectId: number,

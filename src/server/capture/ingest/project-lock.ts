@@ -20,7 +20,7 @@ export async function lockProject(tx: Queryable, projectId: number): Promise<voi
  */
 const FOR_PREPARED = sql`set_config('enable_seqscan', 'off', true) as seqscan, set_config('jit', 'off', true) as jit`;
 
-/** The same for a transaction whose statements are prepared. */
+/** As `lockProject`, for a transaction whose statements are prepared. */
 export async function lockProjectForPrepared(tx: Queryable, projectId: number): Promise<void> {
   await runSql(
     tx,
