@@ -57,6 +57,7 @@ export async function proveCuts(
   };
   for await (const chunk of readUntilAborted(slice, (bytes) => hash.update(bytes), signal)) {
     await proveAll(cutter.add(chunk));
+    chunk.free?.();
   }
   await proveAll(cutter.end());
   if (hash.digest('hex') !== earlier.fingerprint.sha256) throw explainChange(slice, 'it has other content');

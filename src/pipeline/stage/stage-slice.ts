@@ -69,6 +69,7 @@ async function stageFile(input: StageSliceInput<SourceSlice>): Promise<FileRecei
   try {
     for await (const chunk of readUntilAborted(slice, (bytes) => hash.update(bytes), signal)) {
       for (const part of cutter.add(chunk)) await write(part);
+      chunk.free?.();
     }
     for (const part of cutter.end()) await write(part);
   } catch (error) {

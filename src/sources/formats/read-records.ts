@@ -10,6 +10,7 @@ import { CsvSplitter, StrayQuoteError } from './split-csv.ts';
 import { LineSplitter } from './split-lines.ts';
 import { ValueSplitter } from './split-values.ts';
 import type { Splitter } from './splitter.ts';
+import { freeMemory, getFilled } from './text-memory.ts';
 import { zipMembers } from './unzip.ts';
 
 export type { ReadOptions } from './sniff-format.ts';
@@ -24,6 +25,11 @@ export interface RecordChunk {
    * ahead is left out. Inside a packed piece, in proportion to its text.
    */
   readonly sourceBytes?: number;
+  /**
+   * Gives back memory at once, for whoever has copied what it needs: of this chunk's records, and of those before it,
+   * nothing may be read any more. Without it, V8 finds out by itself.
+   */
+  readonly free?: () => void;
 }
 
 /** How many bytes of its input a reader has passed on as text, without those that it has read ahead. */
@@ -144,12 +150,15 @@ async function* readText(
   let format: RecordFormat = { kind: 'json' };
   let records: PartRecord[] = [];
   let pendingBytes = 0;
+  let memory: ArrayBuffer[] = [];
   let failure: { readonly error: unknown } | undefined;
   const take = (): RecordChunk => {
     const sourceBytes = Math.round(toSourceBytes(meter.bytes));
-    const chunk = { format, header: splitter?.header, records, sourceBytes };
+    const free = freeMemory.bind(undefined, memory);
+    const chunk = { format, header: splitter?.header, records, sourceBytes, free };
     records = [];
     pendingBytes = 0;
+    memory = [];
     return chunk;
   };
 
@@ -160,6 +169,10 @@ async function* readText(
     splitter = createSplitter(form, member, where, options, strayQuotes);
     for await (const chunk of bytes) {
       splitter.push(chunk, records);
+      const ended = form.kind === 'csv' ? undefined : getFilled(chunk); // rows that are cut off refer to it
+      // Text without a record may go on for ever, and its memory is left to V8.
+      if (records.length === 0) memory = [];
+      else if (ended !== undefined) memory.push(ended);
       pendingBytes += chunk.length;
       if (pendingBytes >= CHUNK_BYTES && records.length > 0) yield take();
     }

@@ -21,13 +21,14 @@ export class RecordCarry {
     return this.size;
   }
 
+  /** Copies it: the memory of a chunk may be given back. */
   add(piece: Buffer): void {
     this.size += piece.length;
     if (this.oversize) {
       this.oversize.hash.update(piece);
       return;
     }
-    this.pieces.push(piece);
+    this.pieces.push(Buffer.from(piece));
     if (this.size <= RECORD_MAX_BYTES) return;
     const whole = Buffer.concat(this.pieces);
     this.oversize = {

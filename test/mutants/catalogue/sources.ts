@@ -645,4 +645,44 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['(hasIdsInItems && idItems) || []', '[]']],
     tests: ['test/sources/declared/values/many-items.test.ts'],
   },
+  {
+    id: 'FREE-1',
+    what: 'the beginning of a record is read in memory that was given back',
+    file: 'src/sources/formats/record-carry.ts',
+    edits: [['Buffer.from(piece)', 'piece']],
+    tests: ['test/sources/formats/text-memory.test.ts'],
+  },
+  {
+    id: 'FREE-2',
+    what: 'memory is given back that zlib still writes to',
+    file: 'src/sources/formats/text-memory.ts',
+    edits: [['isLast && ', '']],
+    tests: ['test/sources/formats/text-memory.test.ts'],
+  },
+  {
+    id: 'FREE-3',
+    what: 'memory is given back that a row of CSV still refers to',
+    file: 'src/sources/formats/read-records.ts',
+    edits: [["form.kind === 'csv' ? undefined : getFilled(chunk)", 'getFilled(chunk)']],
+    tests: ['test/sources/formats/text-memory.test.ts'],
+  },
+  {
+    id: 'FREE-6',
+    what: 'memory of text without a record is kept until there is one',
+    file: 'src/sources/formats/read-records.ts',
+    edits: [['if (records.length === 0) memory = [];', 'if (records.length < 0) memory = [];']],
+    tests: ['test/sources/formats/text-memory.test.ts'],
+  },
+  {
+    id: 'FREE-4',
+    what: 'memory is given back before the records in it are in their part',
+    file: 'src/pipeline/stage/stage-slice.ts',
+    edits: [
+      [
+        '      for (const part of cutter.add(chunk)) await write(part);\n      chunk.free?.();\n',
+        '      chunk.free?.();\n      for (const part of cutter.add(chunk)) await write(part);\n',
+      ],
+    ],
+    tests: ['test/pipeline/stage/stage-slice.test.ts'],
+  },
 ];

@@ -130,6 +130,27 @@ describe('staging a slice', () => {
     expect(staged[2]).toEqual(staged[0]);
   });
 
+  it('frees the memory of each chunk once its records are copied, and not before', async () => {
+    const [kept, freed] = [await newStaging(), await newStaging()];
+    await stage(kept, gzipSync(body));
+    const slice = memorySlice(gzipSync(body));
+    const isFreed: boolean[] = [];
+    async function* readRecords(see?: (bytes: Buffer) => void) {
+      for await (const chunk of slice.readRecords(see)) {
+        const at = isFreed.push(false) - 1;
+        const free = () => {
+          isFreed[at] = true;
+          for (const record of chunk.records) if (record.kind === 'record') record.bytes.fill(0);
+        };
+        yield { ...chunk, free };
+        expect(isFreed[at]).toBe(true);
+      }
+    }
+    await stage(freed, '', { slice: { ...slice, readRecords } });
+    expect(isFreed.length).toBeGreaterThan(1);
+    expect(await objects(freed)).toEqual(await objects(kept));
+  });
+
   it('continues after an interruption, writes only what is missing, and ends with the same objects', async () => {
     const whole = await newStaging();
     await stage(whole, body);
