@@ -22,6 +22,7 @@ export const DEFAULT_BATCH_LIMITS: BatchLimits = {
 
 const FIRST_BYTES = 64 * 1024;
 const COMMA = 0x2c;
+const NONE = Buffer.alloc(0);
 
 /**
  * Most bytes of the events of one record, whatever the limits of a request: they are in memory until the last of
@@ -139,6 +140,14 @@ export class BatchBuilder {
   /** Gives the memory of a batch back, once nobody reads it any more. */
   release({ body }: Batch): void {
     giveBuffer(body);
+  }
+
+  /** Gives back the memory of the batch that would come next. Nothing may be added any more. */
+  close(): void {
+    const { text } = this;
+    giveBuffer(text.bytes);
+    text.bytes = NONE;
+    text.end = 0;
   }
 
   #judgeLast(): TooLarge | undefined {

@@ -54,7 +54,7 @@ export async function compress(chunks: readonly Buffer[]): Promise<Buffer> {
   }
 }
 
-const GZIP = { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 };
+const GZIP = { level: constants.Z_BEST_SPEED + 1, chunkSize: 128 * 1024 };
 
 /**
  * `url` is the address in front of `/batch/`. Redirects are never followed: they are responses like others.

@@ -144,6 +144,7 @@ function* packBatches(
     else onTooLarge(event);
   }
   if (events.length > 0) yield { batch: batches.take(), events };
+  batches.close();
 }
 
 /** A chunk is of merges, of properties of persons, or of groups: what was refused of it is not counted as sent. */

@@ -102,6 +102,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     deps.onProgress(current);
   }
 
+  batches.close();
   const { position, tally, byFile, rejectSegments } = current;
   const { id, file } = part;
   const segment = toSegmentName(fence, position);

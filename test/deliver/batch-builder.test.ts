@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/contract/delivery.ts';
 import { BatchBuilder, RECORD_BYTES } from '../../src/deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../../src/deliver/envelope.ts';
+import { dropSpareBuffers } from '../../src/lib/spare-buffers.ts';
 
 const textsOf = (batch: Batch) =>
   batch.offsets
@@ -112,6 +113,19 @@ describe('BatchBuilder', () => {
     expect(first.body.toString()).toBe('"first"');
     expect(builder.take().body.toString()).toBe('"other"');
     expect(builder.take()).toEqual({ body: Buffer.alloc(0), offsets: [1] });
+  });
+
+  it('leaves its memory to the next one, and the batches that it handed over alone', () => {
+    dropSpareBuffers();
+    const builder = new BatchBuilder(roomy);
+    builder.add('"kept"');
+    const batch = builder.take();
+    const { buffer } = builder.text.bytes;
+    builder.close();
+    const others = [new BatchBuilder(roomy), new BatchBuilder(roomy)];
+    expect(others[0]?.text.bytes.buffer).toBe(buffer);
+    for (const other of others) other.add('"another"');
+    expect(textsOf(batch)).toEqual(['"kept"']);
   });
 
   it('keeps the order, loses nothing and stays within its limits, whatever comes', () => {

@@ -24,5 +24,6 @@ export async function fingerprintPart(
     facts: { add: () => {}, addUser: () => {}, addSeen: () => {} },
   });
   for await (const { batch } of mapped) if (batch) batches.release(batch);
+  batches.close();
   return fingerprints.encode((record) => outcomes.getRejection(record) !== undefined, outcomes.labels, []);
 }

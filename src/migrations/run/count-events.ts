@@ -72,6 +72,7 @@ async function countPart(records: PartRecords, { format }: PartMeta, map: Import
     events += batch.offsets.length - 1;
     batches.release(batch);
   }
+  batches.close();
   return events;
 }
 

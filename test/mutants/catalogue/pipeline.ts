@@ -433,4 +433,18 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     edits: [['hasOwnIds ? leaveOutEqual(all) : all;', 'all;']],
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
+  {
+    id: 'FREE-5',
+    what: 'memory of a batch that is still read is left to the next part',
+    file: 'src/deliver/batch-builder.ts',
+    edits: [
+      ['    giveBuffer(text.bytes);\n', '    giveBuffer(text.bytes);\n    giveBuffer(this.last);\n'],
+      [
+        '    const written = bytes.subarray(this.#bytes, end);\n',
+        '    this.last = bytes;\n    const written = bytes.subarray(this.#bytes, end);\n',
+      ],
+      ['  #pending: number[] = [];\n', '  #pending: number[] = [];\n  last: Buffer = NONE;\n'],
+    ],
+    tests: ['test/deliver/batch-builder.test.ts'],
+  },
 ];
