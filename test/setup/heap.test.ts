@@ -62,7 +62,15 @@ async function countCollections(prepare: string): Promise<number> {
 
 test('a process that V8 lets grow by a tenth alone collects all garbage less often from then on', async () => {
   const byATenth = "setFlagsFromString('--heap-growing-percent=10');";
+  const collectAt = (megabytes: number) =>
+    countCollections(
+      `${byATenth} process.memoryUsage.rss = () => ${megabytes * 2 ** 20}; collectLessOften();`,
+    );
   const before = await countCollections(byATenth);
   expect(before).toBeGreaterThan(6);
-  expect(await countCollections(`${byATenth} collectLessOften();`)).toBeLessThan(before / 2);
+  const small = await collectAt(199);
+  expect(small).toBeLessThan(before / 2);
+  const large = await collectAt(201);
+  expect(large).toBeGreaterThan(small);
+  expect(large).toBeLessThan(before);
 });
