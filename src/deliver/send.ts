@@ -54,6 +54,7 @@ export async function compress(chunks: readonly Buffer[]): Promise<Buffer> {
   }
 }
 
+/** A request of 1,000 usual events packs to 80 to 100 KB: it is written in one go, and no more is taken for it. */
 const GZIP = { level: constants.Z_BEST_SPEED + 1, chunkSize: 128 * 1024 };
 
 /**

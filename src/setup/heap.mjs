@@ -24,6 +24,7 @@ export const readYoungBytes = () =>
 
 /** By which the old generation may grow, in percent, before V8 collects it once more. */
 const GROWTH = 150;
+/** The same from `LARGE_BYTES` of resident memory on. */
 const GROWTH_OF_LARGE = 40;
 const LARGE_BYTES = 200 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { crc32, createInflateRaw } from 'node:zlib';
 import { getMessage, SourceError } from '../../lib/errors.ts';
 import { measureGzipHeader } from './gzip-header.ts';
-import { markFilled } from './text-memory.ts';
+import { markText } from './text-memory.ts';
 
 const OUTPUT_BYTES = 512 * 1024;
 /** Input is fed in pieces: each is a round trip to the thread pool. */
@@ -131,7 +131,7 @@ function createMember(): Member {
   let settled = () => {};
   stream.on('data', (chunk: Buffer) => {
     checksum = crc32(chunk, checksum);
-    markFilled(chunk);
+    markText(chunk);
     textBytes += chunk.length;
     outputs.push(chunk);
     outputBytes += chunk.length;

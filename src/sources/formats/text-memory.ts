@@ -2,17 +2,17 @@
  * Memory of text, given back as soon as nobody reads it any more. V8 finds out late by itself: a piece of text lives
  * for a few turns, by then it counts as old, and 50 MB of such pieces have to come together until V8 looks at old ones.
  */
-const filled = new WeakSet<ArrayBufferLike>();
+const marked = new WeakSet<ArrayBufferLike>();
 
-/** Says that this memory is filled with text from start to end, and left by whoever fills it once it is full. */
-export function markFilled({ buffer }: Buffer): void {
-  filled.add(buffer);
+/** Says that this memory holds nothing but text, and that whoever fills it leaves it once it is full. */
+export function markText({ buffer }: Buffer): void {
+  marked.add(buffer);
 }
 
-/** The memory that ends with this text, where it was marked: no other text of it comes later. */
+/** The memory that ends with this text, where it was marked: it is full, and no other text of it comes later. */
 export function getFilled({ buffer, byteOffset, length }: Buffer): ArrayBuffer | undefined {
   const isLast = byteOffset + length === buffer.byteLength;
-  return isLast && filled.has(buffer) ? (buffer as ArrayBuffer) : undefined;
+  return isLast && marked.has(buffer) ? (buffer as ArrayBuffer) : undefined;
 }
 
 /** What is still read of it, is empty from now on. */

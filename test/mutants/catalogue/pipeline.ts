@@ -434,7 +434,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/rejects/random-histories.test.ts'],
   },
   {
-    id: 'FREE-5',
+    id: 'FREE-6',
     what: 'memory of a batch that is still read is left to the next part',
     file: 'src/deliver/batch-builder.ts',
     edits: [

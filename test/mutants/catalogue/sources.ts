@@ -667,14 +667,14 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/formats/text-memory.test.ts'],
   },
   {
-    id: 'FREE-6',
+    id: 'FREE-4',
     what: 'memory of text without a record is kept until there is one',
     file: 'src/sources/formats/read-records.ts',
     edits: [['if (records.length === 0) memory = [];', 'if (records.length < 0) memory = [];']],
     tests: ['test/sources/formats/text-memory.test.ts'],
   },
   {
-    id: 'FREE-4',
+    id: 'FREE-5',
     what: 'memory is given back before the records in it are in their part',
     file: 'src/pipeline/stage/stage-slice.ts',
     edits: [
