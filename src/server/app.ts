@@ -34,6 +34,7 @@ import { addDocsRoutes } from './openapi/routes.ts';
 import { addOperationRoutes, type OperationsDeps } from './operations/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { publicAddress } from './routing/public-url.ts';
+import { RememberingRouter } from './routing/remembering-router.ts';
 import { type Api, addPublicRoute, createApi } from './routing/route.ts';
 
 export interface ApiDeps {
@@ -80,7 +81,7 @@ export interface ApiDeps {
 /** All routes under one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
 export function buildApi(deps: ApiDeps): Hono {
   const { log } = deps;
-  const root = new Hono({ getPath: contractPath });
+  const root = new Hono({ getPath: contractPath, router: new RememberingRouter() });
   root.use('*', safeHeaders);
   root.route('/', declareRoutes(deps).app);
   root.onError((error, c) => respondWithError(error, c, log));
@@ -164,8 +165,8 @@ function contractPath(request: Request): string {
   if (/^\/flags\/definitions\/?$/.test(path)) return '/api/feature_flag/local_evaluation/';
   if (path === '/decide/') return '/decide';
   if (!CONTRACT_PATH.test(path)) return path;
-  const bare = path.replace(/\/$/, '');
-  return /\.(?:csv|json|ndjson)$/.test(bare) ? bare : `${bare}/`;
+  const whole = path.endsWith('/') ? path : `${path}/`;
+  return /\.(?:csv|json|ndjson)\/$/.test(whole) ? whole.slice(0, -1) : whole;
 }
 
 /** Methods that have a route at this path, not counting middleware. */

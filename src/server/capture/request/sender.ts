@@ -17,7 +17,9 @@ export function createSenderLookup(proxies: readonly string[] = NEARBY): GetSend
   return (c) => {
     const connection = getConnection(c);
     if (connection !== undefined && !isTrusted(connection.address)) return connection.address;
-    return findFirstAddress(c.req.header('x-forwarded-for') ?? '') ?? connection?.address;
+    const forwarded = c.req.header('x-forwarded-for');
+    const first = forwarded === undefined ? undefined : findFirstAddress(forwarded);
+    return first ?? connection?.address;
   };
 }
 
