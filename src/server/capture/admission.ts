@@ -1,4 +1,5 @@
 import { createSemaphore } from '../../lib/async/semaphore.ts';
+import type { RequestSource } from '../http/incoming.ts';
 import { readBody } from '../http/read-body.ts';
 import { MAX_BODY_BYTES } from './limits.ts';
 import { busy } from './refusal.ts';
@@ -6,9 +7,9 @@ import { busy } from './refusal.ts';
 /** Bounds what all requests in progress together hold in memory. */
 export interface Admission {
   /** Reads the body and then runs `work`, when its turn comes, in order of arrival. */
-  admit<T>(request: Request, work: (body: Buffer) => Promise<T>): Promise<T>;
+  admit<T>(source: RequestSource, work: (body: Buffer) => Promise<T>): Promise<T>;
   /** The same in two steps, of which the second one need not wait for large requests. */
-  admitDecoded<B, T>(request: Request, steps: AdmittedSteps<B, T>): Promise<T>;
+  admitDecoded<B, T>(source: RequestSource, steps: AdmittedSteps<B, T>): Promise<T>;
 }
 
 export interface AdmittedSteps<B, T> {
@@ -32,10 +33,10 @@ export function createAdmission({ heldBytes, atWork, smallAtWork = atWork }: Adm
   const runSmall = createSemaphore(smallAtWork, Number.POSITIVE_INFINITY, busy);
   let held = 0;
 
-  async function hold<T>(request: Request, run: (body: Buffer) => Promise<T>): Promise<T> {
+  async function hold<T>(source: RequestSource, run: (body: Buffer) => Promise<T>): Promise<T> {
     let own = 0;
     try {
-      const body = await readBody(request, MAX_BODY_BYTES, (bytes) => {
+      const body = await readBody(source, MAX_BODY_BYTES, (bytes) => {
         if (held + bytes > heldBytes) throw busy();
         held += bytes;
         own += bytes;
@@ -47,9 +48,9 @@ export function createAdmission({ heldBytes, atWork, smallAtWork = atWork }: Adm
   }
 
   return {
-    admit: (request, work) => hold(request, (body) => runInTurn(() => work(body))),
-    admitDecoded: (request, { decode, isSmall, work }) =>
-      hold(request, async (body) => {
+    admit: (source, work) => hold(source, (body) => runInTurn(() => work(body))),
+    admitDecoded: (source, { decode, isSmall, work }) =>
+      hold(source, async (body) => {
         const finish = await runInTurn(async () => {
           const decoded = await decode(body);
           if (isSmall(decoded)) return () => runSmall(() => work(decoded));

@@ -33,7 +33,7 @@ export function addIngestRoutes(api: Api, deps: IngestDeps): void {
     addPublicRoute(api, { ...access, methods: ['OPTIONS'] }, (c) => accept(c));
     addPublicRoute(api, { ...access, methods: ['POST', 'GET'] }, async (c) => {
       const defaultEvent = path === '/engage/' ? '$identify' : undefined;
-      await admission.admitDecoded(c.req.raw, {
+      await admission.admitDecoded(c, {
         decode: (bytes) => decodeRequest(c, bytes),
         isSmall,
         work: (body) => ingestRequest({ c, body, defaultEvent }),

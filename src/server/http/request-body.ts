@@ -18,13 +18,14 @@ export function readRequestBody(c: Context): Promise<unknown> {
   const request = c.req.raw;
   const known = parsed.get(request);
   if (known !== undefined) return known;
-  const body = parseBody(request);
+  const body = parseBody(c);
   parsed.set(request, body);
   return body;
 }
 
-async function parseBody(request: Request): Promise<unknown> {
-  const bytes = await readBody(request, MAX_BODY_BYTES);
+async function parseBody(c: Context): Promise<unknown> {
+  const bytes = await readBody(c, MAX_BODY_BYTES);
+  const request = c.req.raw;
   if (bytes.length === 0) return {};
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.trim().toLowerCase() !== 'identity') throw unsupportedEncoding(encoding.slice(0, 200));

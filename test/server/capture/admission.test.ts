@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createAdmission } from '../../../src/server/capture/admission.ts';
 
-const post = (body: string) => new Request('http://x/', { method: 'POST', body });
+const post = (body: string) => ({
+  req: { raw: new Request('http://x/', { method: 'POST', body }) },
+  env: undefined,
+});
 const busy = { status: 429, envelope: { code: 'throttled' } };
 
 function gate() {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { Context } from 'hono';
+import { getIncoming } from '../../http/incoming.ts';
 
 /** Where the proxies of a deployment are as a rule: this machine, and private networks. */
 const NEARBY = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7'];
@@ -15,11 +16,12 @@ export type GetSender = (c: Context) => string | undefined;
 export function createSenderLookup(proxies: readonly string[] = NEARBY): GetSender {
   const isTrusted = remember(toBlockList(proxies));
   return (c) => {
-    const connection = getConnection(c);
-    if (connection !== undefined && !isTrusted(connection.address)) return connection.address;
+    const incoming = getIncoming(c);
+    const address = incoming?.socket.remoteAddress; // unknown when the client has closed the connection
+    if (incoming !== undefined && !isTrusted(address)) return address;
     const forwarded = c.req.header('x-forwarded-for');
     const first = forwarded === undefined ? undefined : findFirstAddress(forwarded);
-    return first ?? connection?.address;
+    return first ?? address;
   };
 }
 
@@ -32,17 +34,6 @@ function toBlockList(networks: readonly string[]): BlockList {
     else list.addSubnet(address, Number(bits), family);
   }
   return list;
-}
-
-/** The address is unknown when the client has closed the connection. */
-function getConnection(c: Context): { readonly address: string | undefined } | undefined {
-  const incoming: unknown = c.env?.incoming;
-  if (typeof incoming !== 'object' || incoming === null || !('socket' in incoming)) return undefined;
-  const { socket } = incoming;
-  const hasAddress = typeof socket === 'object' && socket !== null && 'remoteAddress' in socket;
-  return {
-    address: hasAddress && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : undefined,
-  };
 }
 
 const MAX_REMEMBERED = 10_000;

@@ -45,7 +45,7 @@ export function addDecideRoutes(api: Api, deps: DecideDeps): void {
     addPublicRoute(api, { ...access, methods: ['OPTIONS'] }, (c) => c.json({ status: 1 }));
     addPublicRoute(api, { ...access, methods: ['GET'] }, (c) => c.json(renderConfig(1, [])));
     addPublicRoute(api, { ...access, methods: ['POST'] }, (c) =>
-      admission.admit(c.req.raw, (bytes) => answer(c, bytes, toVersion(c.req.query('v')), deps)),
+      admission.admit(c, (bytes) => answer(c, bytes, toVersion(c.req.query('v')), deps)),
     );
   }
 }
