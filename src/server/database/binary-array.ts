@@ -33,10 +33,26 @@ export function toUuidArray(uuids: readonly (string | undefined)[]): Uint8Array 
   for (const uuid of uuids) {
     view.setInt32(at, uuid === undefined ? NULL_LENGTH : UUID_BYTES);
     at += LENGTH_BYTES;
-    if (uuid !== undefined) at += bytes.write(uuid.replaceAll('-', ''), at, 'hex');
+    if (uuid !== undefined) at = writeUuid(bytes, at, uuid);
   }
   return bytes.subarray(0, at);
 }
+
+/** Returns where the next one goes. */
+function writeUuid(bytes: Uint8Array, start: number, uuid: string): number {
+  let at = start;
+  let index = 0;
+  while (index < uuid.length) {
+    if (uuid[index] === '-') index += 1;
+    bytes[at] = (toDigit(uuid.charCodeAt(index)) << 4) | toDigit(uuid.charCodeAt(index + 1));
+    at += 1;
+    index += 2;
+  }
+  return at;
+}
+
+/** The last four bits of `0` to `9` are the digit; those of letters, `a` to `f` or `A` to `F`, lack nine. */
+const toDigit = (code: number): number => (code & 0xf) + (code >> 6) * 9;
 
 /** `integer[]`. */
 export function toIntegerArray(numbers: readonly (number | undefined)[]): Uint8Array {
