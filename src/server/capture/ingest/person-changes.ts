@@ -11,11 +11,10 @@ const COPIED_KEYS = `
   gclid gad_source gbraid wbraid fbclid msclkid`
   .trim()
   .split(/\s+/);
-const COPIED = new Set(COPIED_KEYS);
-const INITIAL_KEYS: readonly (readonly [string, string])[] = COPIED_KEYS.map((key) => [
-  key,
-  `$initial_${key.replace(/^\$/, '')}`,
-]);
+/** Name of the person's first value, by the name in the event. */
+const INITIAL_KEYS: ReadonlyMap<string, string> = new Map(
+  COPIED_KEYS.map((key) => [key, `$initial_${key.replace(/^\$/, '')}`]),
+);
 
 /** Events about a person: these write whatever differs. */
 const PERSON_EVENTS = new Set(['$identify', '$create_alias', '$merge_dangerously', '$set']);
@@ -34,37 +33,53 @@ export type ChangedValues = ReadonlyMap<string, unknown>;
  * `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time. A text, number
  * or other scalar that the person has already is left out, unless it was taken over from a merged person: what an event
  * sets is the person's own.
- * Undefined where the event does not change the person, as hardly any does.
+ *
+ * Undefined where the event does not change the person. A person is not rewritten for every page they open: a visit
+ * fact that merely differs waits until something else changes, unless the event is about the person.
  *
  * @param takenOver Names of properties of merged persons.
  * @default takenOver none
  */
 export function findChanges(
   known: ReadonlyMap<string, unknown>,
-  event: NamedProperties,
+  { event, properties }: NamedProperties,
   takenOver: ReadonlySet<string> = NONE,
 ): ChangedValues | undefined {
-  if (!isWorthwhile(known, event)) return undefined;
-  const { properties } = event;
+  if (WITHOUT_PERSON_CHANGES.has(event)) return undefined;
+  const aboutPerson = PERSON_EVENTS.has(event);
+  const facts = readVisitFacts(properties);
+  const set = toObject(properties['$set']);
   const values = new Map<string, unknown>();
-  const enter = (key: string, value: unknown) => {
-    if (known.get(key) !== value || values.has(key) || takenOver.has(key)) values.set(key, value);
-  };
   // What the sender sets takes precedence over what is copied from the visit.
-  for (const [key, initialKey] of INITIAL_KEYS) {
-    const value = properties[key];
-    if (value !== undefined && !known.has(initialKey)) values.set(initialKey, value);
-  }
+  for (const { initialKey, value } of facts) if (!known.has(initialKey)) values.set(initialKey, value);
   const setOnce = toObject(properties['$set_once']);
   for (const key in setOnce) if (!known.has(key)) values.set(key, setOnce[key]);
-  for (const key of COPIED_KEYS) {
-    const value = properties[key];
-    if (value !== undefined) enter(key, value);
+  let isWorthwhile = values.size > 0;
+  const enter = (key: string, value: unknown, mayWait: boolean) => {
+    const before = known.get(key);
+    if (before === value && !values.has(key) && !takenOver.has(key)) return;
+    values.set(key, value);
+    isWorthwhile ||= before === undefined || (!mayWait && !sameJson(before, value));
+  };
+  for (const { key, value } of facts) enter(key, value, !aboutPerson || Object.hasOwn(set, key));
+  for (const key in set) enter(key, set[key], !aboutPerson && isVisitFact(key));
+  for (const key of unsetKeys(properties['$unset'])) enter(key, undefined, false);
+  return isWorthwhile ? values : undefined;
+}
+
+interface VisitFact {
+  readonly key: string;
+  readonly initialKey: string;
+  readonly value: unknown;
+}
+
+function readVisitFacts(properties: JsonObject): VisitFact[] {
+  const facts: VisitFact[] = [];
+  for (const key in properties) {
+    const initialKey = INITIAL_KEYS.get(key);
+    if (initialKey !== undefined) facts.push({ key, initialKey, value: properties[key] });
   }
-  const set = toObject(properties['$set']);
-  for (const key in set) enter(key, set[key]);
-  for (const key of unsetKeys(properties['$unset'])) enter(key, undefined);
-  return values;
+  return facts;
 }
 
 export function applyChanges(properties: Map<string, unknown>, changes: ChangedValues): void {
@@ -74,34 +89,11 @@ export function applyChanges(properties: Map<string, unknown>, changes: ChangedV
   }
 }
 
-/**
- * A person is not rewritten for every page they open: a visit fact that merely differs waits until
- * something else changes, unless the event is about the person.
- */
-function isWorthwhile(person: ReadonlyMap<string, unknown>, { event, properties }: NamedProperties): boolean {
-  if (WITHOUT_PERSON_CHANGES.has(event)) return false;
-  const aboutPerson = PERSON_EVENTS.has(event);
-  const set = toObject(properties['$set']);
-  const differs = (key: string, value: unknown) => !sameJson(person.get(key), value);
-  for (const [key, initialKey] of INITIAL_KEYS) {
-    const value = properties[key];
-    if (value === undefined) continue;
-    if (!person.has(initialKey) || !person.has(key)) return true;
-    if (aboutPerson && !Object.hasOwn(set, key) && differs(key, value)) return true;
-  }
-  for (const key in toObject(properties['$set_once'])) if (!person.has(key)) return true;
-  for (const key in set) {
-    if (!person.has(key)) return true;
-    if ((aboutPerson || !isVisitFact(key)) && differs(key, set[key])) return true;
-  }
-  return unsetKeys(properties['$unset']).some((key) => person.has(key));
-}
-
 const NO_KEYS: readonly string[] = [];
 const NONE: ReadonlySet<string> = new Set();
 const NOTHING: JsonObject = {};
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NOTHING);
 
-const isVisitFact = (key: string) => COPIED.has(key) || key.startsWith('$geoip_');
+const isVisitFact = (key: string) => INITIAL_KEYS.has(key) || key.startsWith('$geoip_');
 
 export const toProperties = (object: JsonObject): Map<string, unknown> => new Map(Object.entries(object));
