@@ -59,12 +59,17 @@ export class JsonToken {
     return this.text.bytes[this.end - 2] as number;
   }
 
-  /** The value as `parseJson` gives it. */
+  /** The value as `parseJson` gives it. Keeps it, and the text that it is from. */
   read(): unknown {
+    return this.kind === STRING || this.kind === NUMBER ? this.#readScalar() : this.parse();
+  }
+
+  /** The same, and keeps nothing. */
+  parse(): unknown {
     switch (this.kind) {
       case STRING:
       case NUMBER:
-        return this.#readScalar();
+        return this.#parseScalar();
       case NULL:
         return null;
       case TRUE:
@@ -94,10 +99,16 @@ export class JsonToken {
     this.#readOf = bytes;
     this.#readFrom = start;
     this.#readTo = end;
-    if (!this.isPlain) this.#read = parseJson(bytes.toString('utf8', start, end));
-    else if (this.kind === STRING) this.#read = bytes.toString('latin1', start + 1, end - 1);
-    else this.#read = readWhole(bytes, start, end) ?? Number(bytes.toString('latin1', start, end));
+    this.#read = this.#parseScalar();
     return this.#read;
+  }
+
+  #parseScalar(): unknown {
+    const { start, end } = this;
+    const { bytes } = this.text;
+    if (!this.isPlain) return parseJson(bytes.toString('utf8', start, end));
+    if (this.kind === STRING) return bytes.toString('latin1', start + 1, end - 1);
+    return readWhole(bytes, start, end) ?? Number(bytes.toString('latin1', start, end));
   }
 }
 

@@ -28,7 +28,9 @@ export class RecordScanner {
    */
   #oddities = 0;
   #hasWide = false;
-  #objects = 0;
+  #hasCodes = false;
+  #hasOtherSpelling = false;
+  #containers = 0;
   #names = 0;
 
   /** @param fields Those that are read of the view. */
@@ -43,6 +45,15 @@ export class RecordScanner {
    * Where bytes follow, the first is one that no string contains, such as a line feed.
    */
   scan(bytes: Buffer, start: number, end: number): RecordView | undefined {
+    if (this.scanNext(bytes, start) === undefined) return undefined;
+    while (this.#at < end && isBlank(bytes[this.#at])) this.#at += 1;
+    if (this.#at !== end) return undefined;
+    this.#record.end = end;
+    return this.#hasWide && !isUtf8(bytes.subarray(start, end)) ? undefined : this.#view;
+  }
+
+  /** The end of the record from `start`, in bytes that are UTF-8. Undefined: it is for the exact parser. */
+  scanNext(bytes: Buffer, start: number): number | undefined {
     if (bytes[start] !== OPEN_BRACE) return undefined;
     this.#limitKeys();
     if (this.#bytes !== bytes) {
@@ -52,11 +63,42 @@ export class RecordScanner {
     this.#at = start;
     this.#oddities = 0;
     this.#hasWide = false;
-    this.#record.begin(bytes, start, end);
+    this.#hasCodes = false;
+    this.#hasOtherSpelling = false;
+    this.#containers += 1;
+    this.#record.begin(bytes, start);
     if (!this.#scanFields()) return undefined;
-    while (this.#at < end && isBlank(bytes[this.#at])) this.#at += 1;
-    if (this.#at !== end) return undefined;
-    return this.#hasWide && !isUtf8(bytes.subarray(start, end)) ? undefined : this.#view;
+    this.#record.end = this.#at;
+    return this.#at;
+  }
+
+  /** Where a field of the last record is; one of those that are read. */
+  getField(name: string): JsonToken {
+    const field = this.#record.findField(name);
+    if (field === undefined) throw new Error(`${name} is none of the fields that are read`);
+    return field;
+  }
+
+  /** Whether the last record has an escape by its code, such as `\u0000`. */
+  get hasCodes(): boolean {
+    return this.#hasCodes;
+  }
+
+  /** Whether it has a number that ends in a zero behind its point, which JavaScript leaves out. */
+  get hasOtherSpelling(): boolean {
+    return this.#hasOtherSpelling;
+  }
+
+  /** Objects and lists of all records so far. */
+  get containers(): number {
+    return this.#containers;
+  }
+
+  /** Forgets the text of the last record. */
+  forget(): void {
+    this.#bytes = Buffer.alloc(0);
+    this.#words = new DataView(new ArrayBuffer(0));
+    this.#record.begin(this.#bytes, 0);
   }
 
   #scanFields(): boolean {
@@ -102,8 +144,8 @@ export class RecordScanner {
   /** `members`: gets those of the object. */
   #scanObject(of: Key, depth: number, members: JsonToken['members'] | undefined): boolean {
     if (depth === DEEPEST) return false;
-    this.#objects += 1;
-    const object = this.#objects;
+    this.#containers += 1;
+    const object = this.#containers;
     this.#at += 1;
     if (this.#isEnd(CLOSE_BRACE)) return true;
     let key = of;
@@ -115,6 +157,7 @@ export class RecordScanner {
       if (key.seenIn[depth] === object || key.isOdd) this.#oddities += 1;
       key.seenIn[depth] = object;
       if (members) {
+        if (members.count === MOST_MEMBERS) return false;
         if (!this.#scanToken(this.#addMember(members, key.name), key, depth + 1, false)) return false;
       } else {
         if ((this.#bytes[this.#at] as number) <= BLANK) this.#skipBlanks();
@@ -140,6 +183,7 @@ export class RecordScanner {
 
   #scanArray(key: Key, depth: number): boolean {
     if (depth === DEEPEST) return false;
+    this.#containers += 1;
     this.#at += 1;
     if (this.#isEnd(CLOSE_BRACKET)) return true;
     for (;;) {
@@ -187,9 +231,10 @@ export class RecordScanner {
       this.#oddities === before
         ? bytes.toString('latin1', start + 1, this.#at - 1)
         : String(JSON.parse(bytes.toString('utf8', start, this.#at)));
-    if (this.#next() !== COLON) return undefined;
+    if (this.#next() !== COLON || text.length > LONGEST_NAME) return undefined;
     let key = this.#keys.get(text);
     if (!key) {
+      if (this.#keys.size === MOST_KEYS) return undefined;
       key = new Key(getName(text), this.#record.findField(text));
       this.#keys.set(text, key);
     }
@@ -216,6 +261,7 @@ export class RecordScanner {
       if (byte === BACKSLASH) {
         at += 1;
         if (bytes[at] === LETTER_U) {
+          this.#hasCodes = true;
           for (const end = at + 4; at < end; ) {
             at += 1;
             if (!isHexDigit(bytes[at])) return false;
@@ -243,6 +289,7 @@ export class RecordScanner {
       while (isDigit(bytes[at])) at += 1;
       if (at === fraction) return false;
       // 0.0000001 is 1e-7 to JavaScript.
+      if (bytes[at - 1] === ZERO) this.#hasOtherSpelling = true;
       if (bytes[at - 1] === ZERO || (bytes[whole] === ZERO && bytes[fraction] === ZERO)) this.#oddities += 1;
     } else if (bytes[whole] === ZERO && whole > start) this.#oddities += 1;
     this.#at = at;
@@ -332,7 +379,14 @@ function toWords(label: Uint8Array): number[] {
   return words;
 }
 
+/** Names that are kept from one record to the next. */
 const KEYS_KNOWN = 4_096;
+/** With those of a record whose ids, say, are names. */
+const MOST_KEYS = 2 * KEYS_KNOWN;
+/** Characters of a name that this takes; longer ones are data that became a name by mistake. */
+const LONGEST_NAME = 1_000;
+/** Members of a field that are noted: what notes them stays. */
+const MOST_MEMBERS = 1_000;
 /** Levels of objects and lists; deeper ones are seldom. */
 const DEEPEST = 8;
 

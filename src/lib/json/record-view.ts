@@ -11,8 +11,9 @@ export class ScannedRecord implements ScannedText {
   readonly tokens: readonly JsonToken[];
   bytes: Buffer = Buffer.alloc(0);
   readonly #byName: ReadonlyMap<string, JsonToken>;
+  /** In the bytes, once it was scanned. */
+  end = 0;
   #start = 0;
-  #end = 0;
 
   constructor(fields: ReadonlySet<string>) {
     this.fields = fields;
@@ -20,10 +21,9 @@ export class ScannedRecord implements ScannedText {
     this.tokens = [...this.#byName.values()];
   }
 
-  begin(bytes: Buffer, start: number, end: number): void {
+  begin(bytes: Buffer, start: number): void {
     this.bytes = bytes;
     this.#start = start;
-    this.#end = end;
     for (const token of this.tokens) token.isThere = false;
   }
 
@@ -33,7 +33,7 @@ export class ScannedRecord implements ScannedText {
   }
 
   parse(): unknown {
-    return parseJson(this.bytes.toString('utf8', this.#start, this.#end));
+    return parseJson(this.bytes.toString('utf8', this.#start, this.end));
   }
 }
 

@@ -31,7 +31,7 @@ export async function captureEvent(
       sentAtMs: undefined,
       defaultEvent: undefined,
       ip: undefined,
-      createUuid: randomUUID,
+      createUuid: () => randomUUID(),
     },
   );
   const { warnings } = await ingestWithin(tx, projectId, [parsed.event]);

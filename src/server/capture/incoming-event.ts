@@ -1,4 +1,4 @@
-import type { JsonObject } from '../http/json.ts';
+import type { ReadProperties } from './read-properties.ts';
 
 /** One event in one shape, whatever shape it was sent in. */
 export interface IncomingEvent {
@@ -11,7 +11,7 @@ export interface IncomingEvent {
   /** ISO 8601 in UTC with milliseconds. */
   readonly timestamp: string;
   /** With top-level `$set` and `$set_once` folded in. */
-  readonly properties: JsonObject;
-  /** `properties` as JSON text in UTF-8. */
+  readonly properties: ReadProperties;
+  /** All properties as JSON text in UTF-8. */
   readonly propertiesText: Uint8Array;
 }

@@ -14,6 +14,17 @@ export function parseJsonObject(text: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
+const OPEN_BRACE = 0x7b;
+const SPACE = 0x20;
+
+/** The text of an object (UTF-8) with members at its end: of a name that is there already, jsonb keeps the last. */
+export function addMembers(text: Uint8Array, members: string): Uint8Array {
+  let last = text.length - 2;
+  while ((text[last] as number) <= SPACE) last -= 1;
+  const separator = text[last] === OPEN_BRACE ? '' : ',';
+  return Buffer.concat([text.subarray(0, -1), Buffer.from(`${separator}${members}}`)]);
+}
+
 /**
  * Equal as JSON, at any depth: objects in any order of their keys (jsonb has its own),
  * numbers by their digits where a double cannot hold them.

@@ -44,15 +44,15 @@ export const mayHoldTooMany = (characters: number, counted: number): boolean =>
  *
  * @throws SyntaxError with a message that the sender may see, or ApiError 413 for too many containers
  */
-export const parseSafely = (text: string): unknown => parseChecked(text, parseTolerantly);
+export const parseSafely = (text: string): unknown => parseChecked(text, parseTolerantly, 0);
 
-/** The same of strict JSON: NaN and Infinity are errors, too. */
-export const parseStrictly = (text: string): unknown => parseChecked(text, parseJson);
+/** The same of strict JSON, which has so many levels around it: NaN and Infinity are errors, too. */
+export const parseStrictly = (text: string, depth: number): unknown => parseChecked(text, parseJson, depth);
 
-function parseChecked(text: string, parse: (text: string) => unknown): unknown {
+function parseChecked(text: string, parse: (text: string) => unknown, depth: number): unknown {
   if (text.length > COUNTED_CHARACTERS && countContainers(text) > MAX_CONTAINERS) throw tooLarge();
   const value = parse(text);
-  check(value, SUSPECT_ESCAPE.test(text) || !text.isWellFormed(), 0);
+  check(value, SUSPECT_ESCAPE.test(text) || !text.isWellFormed(), depth);
   return value;
 }
 

@@ -200,3 +200,56 @@ describe('a name that is expected', () => {
     }
   });
 });
+
+describe('the next record of a text', () => {
+  const scanner = new RecordScanner(new Set(FIELDS));
+  const scanNext = (text: string) => {
+    const before = scanner.containers;
+    const end = scanner.scanNext(Buffer.from(text), 1);
+    const { hasCodes, hasOtherSpelling } = scanner;
+    return { end, containers: scanner.containers - before, hasCodes, hasOtherSpelling };
+  };
+  const plain = { hasCodes: false, hasOtherSpelling: false };
+
+  it('ends where its brace closes, whatever follows', () => {
+    expect(scanNext('[{"a":"}]"},{"a":1}]')).toEqual({ end: 11, containers: 1, ...plain });
+    expect(scanNext('[{"a":1}')).toMatchObject({ end: 8 });
+    for (const open of ['[{"a":1', '[{"a":"1}', '[1]', '['])
+      expect(scanNext(open)).toMatchObject({ end: undefined });
+  });
+
+  it('counts objects and lists', () => {
+    expect(scanNext('[{"a":[{},[],[1]],"b":{"c":{}}}')).toMatchObject({ containers: 7 });
+  });
+
+  it('says what may not be stored as it is written', () => {
+    expect(scanNext('[{"a":"ä \\n \\\\u0000 1.10","b":[0.5,10,-0]}')).toMatchObject(plain);
+    expect(scanNext('[{"a":"\\u0000"}')).toMatchObject({ hasCodes: true, hasOtherSpelling: false });
+    expect(scanNext('[{"x":{"\\u0061":1}}')).toMatchObject({ hasCodes: true });
+    expect(scanNext('[{"x":[1.10]}')).toMatchObject({ hasCodes: false, hasOtherSpelling: true });
+    expect(scanNext('[{"x":1.1}')).toMatchObject(plain);
+  });
+
+  it('leaves longer names than are stored', () => {
+    expect(scanNext(`[{"${'k'.repeat(1_000)}":1}`).end).toBeDefined();
+    expect(scanNext(`[{"x":{"${'k'.repeat(1_001)}":1}}`).end).toBeUndefined();
+  });
+
+  it('leaves more members and names than it notes', () => {
+    const members = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',');
+    expect(scanNext(`[{"a":{${members(1_000)}}}`).end).toBeDefined();
+    expect(scanNext(`[{"a":{${members(1_001)}}}`).end).toBeUndefined();
+    expect(scanNext(`[{"x":{${members(8_000)}}}`).end).toBeDefined();
+    expect(scanNext(`[{"x":{${members(8_500)}}}`).end).toBeUndefined();
+    expect(scanNext('[{"a":1}').end).toBeDefined();
+  });
+
+  it('forgets the text', () => {
+    scanNext('[{"a":"x"}');
+    expect(scanner.getField('a').parse()).toBe('x');
+    scanner.forget();
+    expect(scanner.getField('a')).toMatchObject({ isThere: false });
+    expect(scanner.getField('a').text.bytes).toHaveLength(0);
+    expect(() => scanner.getField('unknown')).toThrow('unknown is none of the fields');
+  });
+});

@@ -30,7 +30,7 @@ const OTHERS = [
 ];
 
 test('events of a request are one row when uuid, name, distinct_id and UTC day agree', () => {
-  const sent = [event(), LAST, ...OTHERS, ...OTHERS, event({ properties: { other: 1 } })];
+  const sent = [event(), LAST, ...OTHERS, ...OTHERS, event({ properties: { alias: 1 } })];
   expect(dropRepeats(sent)).toEqual([event(), ...OTHERS]);
 });
 

@@ -3,6 +3,7 @@ import type { Queryable } from '../../database/db.ts';
 import { runSql, type Sql, sql } from '../../database/sql.ts';
 import { withArrival } from '../../deletions/arrivals.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
+import { addMembers } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { dropRows, type RowKey } from '../same-row.ts';
 import { selectStored } from './known-store.ts';
@@ -56,12 +57,8 @@ export function insertEvents(projectId: number, rows: readonly EventToSave[]): I
   return { withs: withArrival(projectId), insert };
 }
 
-/** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */
-function addMarks({ event: { properties, propertiesText }, marks }: EventToSave): Uint8Array {
+function addMarks({ event: { propertiesText }, marks }: EventToSave): Uint8Array {
   if (marks === undefined) return propertiesText;
-  const members = [...marks]
-    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
-    .join(',');
-  if (Object.keys(properties).length === 0) return Buffer.from(`{${members}}`);
-  return Buffer.concat([propertiesText.subarray(0, -1), Buffer.from(`,${members}}`)]);
+  const members = [...marks].map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  return addMembers(propertiesText, members.join(','));
 }

@@ -1,16 +1,9 @@
 import { isJsonObject, type JsonObject, sameJson } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
+import { COPIED_KEYS } from '../read-properties.ts';
 
 type NamedProperties = Pick<IncomingEvent, 'event' | 'properties'>;
 
-/** Facts of a visit that the service copies from any event to its person, latest and first. */
-const COPIED_KEYS = `
-  $app_build $app_name $app_namespace $app_version $browser $browser_version
-  $device_type $current_url $pathname $os $os_version $referring_domain $referrer
-  utm_source utm_medium utm_campaign utm_content utm_name utm_term
-  gclid gad_source gbraid wbraid fbclid msclkid`
-  .trim()
-  .split(/\s+/);
 /** Name of the person's first value, by the name in the event. */
 const INITIAL_KEYS: ReadonlyMap<string, string> = new Map(
   COPIED_KEYS.map((key) => [key, `$initial_${key.replace(/^\$/, '')}`]),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { stringifyJson } from '../../../lib/json/stringify-json.ts';
-import type { JsonObject } from '../../http/json.ts';
 import { parseTime, readOffset } from './event-time.ts';
+import type { Item } from './item-reader.ts';
 
 /**
  * Uuids for the events that came without. A client that got no answer sends the same request again, and
@@ -13,7 +13,7 @@ import { parseTime, readOffset } from './event-time.ts';
  * happened again, and is stored again: clients that want better give a uuid or a timestamp.
  */
 export function createEventNamer(
-  items: readonly unknown[],
+  listItems: () => readonly unknown[],
   {
     projectUuid,
     sentAtMs,
@@ -23,12 +23,12 @@ export function createEventNamer(
     readonly sentAtMs: number | undefined;
     readonly createUuid: () => string;
   },
-): (item: JsonObject) => string {
+): (item: Item) => string {
   let request: string | undefined;
   let count = 0;
   return (item) => {
     if (!saysWhen(item)) return createUuid();
-    request ??= computeDigest(`${projectUuid} ${sentAtMs ?? ''} ${stringifyJson(items)}`);
+    request ??= computeDigest(`${projectUuid} ${sentAtMs ?? ''} ${stringifyJson(listItems())}`);
     count += 1;
     return `${request}${count.toString(16).padStart(8, '0')}`;
   };
@@ -41,5 +41,5 @@ function computeDigest(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 24)}`;
 }
 
-const saysWhen = (item: JsonObject) =>
+const saysWhen = (item: Item) =>
   parseTime(item['timestamp']) !== undefined && readOffset(item['offset']) === undefined;

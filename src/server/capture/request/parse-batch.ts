@@ -1,71 +1,91 @@
-import { isAscii } from 'node:buffer';
 import { isJsonObject } from '../../http/json.ts';
-import { mayHoldTooMany, parseSafely, parseStrictly } from '../../http/safe-json.ts';
-import { type ScannedBatch, type ScannedItem, scanBatch, scanSingle } from './scan-batch.ts';
+import { mayHoldTooMany, parseSafely } from '../../http/safe-json.ts';
+import { MAX_EVENTS } from '../limits.ts';
+import { ItemReader } from './item-reader.ts';
 
 /** A larger one is parsed with all the rest, whose containers are counted together. */
 const MAX_ENVELOPE_CHARACTERS = 64 * 1024;
 
 /** What a request says. */
 export interface Payload {
+  /** Of an event whose text is in `propertiesTexts`, at least what ingestion reads of it. */
   readonly value: unknown;
   /** Of each event, the text of its properties as it was sent (UTF-8), where that can be stored. */
   readonly propertiesTexts?: readonly (Uint8Array | undefined)[];
+  /** All that it says. */
+  readonly parseWhole: () => unknown;
 }
 
+export type ReadPayload = Omit<Payload, 'parseWhole'>;
+
+const OPENING = '"batch":[';
+/** Levels around an item of a batch. */
+const BATCH_DEPTH = 2;
+
+const reader = new ItemReader();
+
 /**
- * Parses a batch item by item. So one event with numbers of many digits, escapes or long texts costs no other
- * one the careful parser, and the text of properties need not be written again.
+ * Reads a batch item by item (item-reader.ts), so that one event with numbers of many digits, escapes or long texts
+ * costs no other one the careful parser, and the text of properties need not be written again. What is around the
+ * items has to be JSON with a 0 in their place.
  *
- * Where the pieces are is known from scan-batch.ts, and proved here: they are JSON each, and so is what is left
- * with a 0 in the place of each. Undefined, when that is not so or the batch has something to refuse: the
- * caller then parses the whole text, and finds the error in it.
+ * Undefined, when that is not so or the batch has something to refuse: the caller then parses the whole text, and finds
+ * the error in it.
  */
-export function parseBatch(bytes: Buffer): Payload | undefined {
-  const scanned = scanBatch(bytes);
-  if (scanned === undefined || mayHoldTooMany(bytes.length, scanned.containers)) return undefined;
-  const readText = isAscii(bytes) ? readLatin1 : readUtf8;
-  try {
-    const envelope = parseEnvelope(bytes, scanned);
-    if (envelope === undefined) return undefined;
+export function parseBatch(bytes: Buffer): ReadPayload | undefined {
+  return tryRead(() => {
+    const headEnd = bytes.indexOf(OPENING);
+    if (headEnd === -1) return undefined;
+    const before = reader.containers;
     const batch: unknown[] = [];
     const propertiesTexts: (Uint8Array | undefined)[] = [];
-    for (const item of scanned.items) {
-      const value = parseItem(bytes, item, readText);
-      if (value === undefined) return undefined;
+    let at = skipSpace(bytes, headEnd + OPENING.length);
+    while (bytes[at] !== CLOSE_BRACKET) {
+      if (batch.length === MAX_EVENTS) return undefined;
+      if (batch.length > 0) {
+        if (bytes[at] !== COMMA) return undefined;
+        at = skipSpace(bytes, at + 1);
+      }
+      const { value, propertiesText, end } = reader.readAny(bytes, at, BATCH_DEPTH);
       batch.push(value);
-      propertiesTexts.push(getPropertiesText(bytes, item));
+      propertiesTexts.push(propertiesText);
+      at = skipSpace(bytes, end);
     }
-    return { value: { ...envelope, batch }, propertiesTexts };
-  } catch {
-    return undefined;
-  }
+    if (mayHoldTooMany(bytes.length, reader.containers - before)) return undefined;
+    const envelope = parseEnvelope(bytes, headEnd, at + 1);
+    return envelope && { value: { ...envelope, batch }, propertiesTexts };
+  });
 }
 
 /** The same of a small body that is one event. Undefined where it is not, or has something to refuse. */
-export function parseSingle(bytes: Buffer): Payload | undefined {
-  const item = bytes.length <= MAX_ENVELOPE_CHARACTERS ? scanSingle(bytes) : undefined;
-  if (item === undefined) return undefined;
-  try {
-    const value = parseItem(bytes, item, isAscii(bytes) ? readLatin1 : readUtf8);
+export function parseSingle(bytes: Buffer): ReadPayload | undefined {
+  if (bytes.length > MAX_ENVELOPE_CHARACTERS) return undefined;
+  return tryRead(() => {
+    const item = reader.readUsual(bytes, skipSpace(bytes, 0), 0);
+    if (item === undefined || skipSpace(bytes, item.end) !== bytes.length) return undefined;
+    const { value, propertiesText } = item;
     const isSingle = isJsonObject(value) && !Object.hasOwn(value, 'batch');
-    return isSingle ? { value, propertiesTexts: [getPropertiesText(bytes, item)] } : undefined;
+    return isSingle ? { value, propertiesTexts: [propertiesText] } : undefined;
+  });
+}
+
+function tryRead(read: () => ReadPayload | undefined): ReadPayload | undefined {
+  try {
+    return read();
   } catch {
     return undefined;
+  } finally {
+    reader.forget();
   }
 }
 
-type ReadText = (bytes: Buffer, start: number, end: number) => string;
-
-const readLatin1: ReadText = (bytes, start, end) => bytes.toString('latin1', start, end);
-const readUtf8: ReadText = (bytes, start, end) => bytes.toString('utf8', start, end);
-
 function parseEnvelope(
   bytes: Buffer,
-  { headEnd, tailStart }: ScannedBatch,
+  headEnd: number,
+  tailStart: number,
 ): Readonly<Record<string, unknown>> | undefined {
-  const head = readUtf8(bytes, 0, headEnd);
-  const tail = readUtf8(bytes, tailStart, bytes.length);
+  const head = bytes.toString('utf8', 0, headEnd);
+  const tail = bytes.toString('utf8', tailStart);
   if (head.length + tail.length > MAX_ENVELOPE_CHARACTERS) return undefined;
   // The member that was found must be the only one of its name.
   if (head.includes('"batch"') || tail.includes('"batch"') || tail.includes('\\')) return undefined;
@@ -73,21 +93,13 @@ function parseEnvelope(
   return isJsonObject(envelope) && envelope['batch'] === 0 ? envelope : undefined;
 }
 
-function parseItem(bytes: Buffer, item: ScannedItem, readText: ReadText): unknown {
-  const { start, end, propertiesStart, propertiesEnd } = item;
-  const parse = item.hasLongNumber || item.isSuspect ? parseStrictly : JSON.parse;
-  if (propertiesStart === 0) return parse(readText(bytes, start, end));
-  const rest = `${readText(bytes, start, propertiesStart)}0${readText(bytes, propertiesEnd, end)}`;
-  const value = parse(rest) as Record<string, unknown>;
-  if (value['properties'] !== 0) return undefined;
-  value['properties'] = parse(readText(bytes, propertiesStart, propertiesEnd));
-  return value;
+const COMMA = 0x2c;
+const CLOSE_BRACKET = 0x5d;
+
+function skipSpace(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < bytes.length && isSpace(bytes[at] ?? 0)) at += 1;
+  return at;
 }
 
-/** Undefined where other text is stored: numbers are kept in one spelling. */
-function getPropertiesText(bytes: Buffer, item: ScannedItem): Uint8Array | undefined {
-  const { propertiesStart, propertiesEnd, hasOtherSpelling } = item;
-  return propertiesStart === 0 || hasOtherSpelling
-    ? undefined
-    : bytes.subarray(propertiesStart, propertiesEnd);
-}
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -1,10 +1,12 @@
 import { stringifyJson } from '../../../lib/json/stringify-json.ts';
-import { isJsonObject, isWrittenWithin, type JsonObject, toText } from '../../http/json.ts';
+import { addMembers, isJsonObject, isWrittenWithin, parseJsonObject, toText } from '../../http/json.ts';
 import { isUuid } from '../../http/row-id.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENT_CHARACTERS } from '../limits.ts';
+import type { ReadProperties } from '../read-properties.ts';
 import { invalidPayload } from '../refusal.ts';
 import { readEventTime, type TimeWarning } from './event-time.ts';
+import type { Item } from './item-reader.ts';
 
 const MAX_NAME_LENGTH = 200;
 /** Forms that the service's own readers take as well: bare digits, in braces, as a URN. */
@@ -20,7 +22,7 @@ export interface RequestFacts {
   /** Address of the sender; undefined for imports, whose sender is not the visitor. */
   readonly ip: string | undefined;
   /** Names an event that came without a uuid. */
-  readonly createUuid: (item: JsonObject) => string;
+  readonly createUuid: (item: Item) => string;
 }
 
 export interface ParsedEvent {
@@ -30,18 +32,23 @@ export interface ParsedEvent {
 
 /**
  * Reads one item of a request, or refuses the request with the reason. `sentText` is what was sent for its
- * properties, where that can be stored.
+ * properties, where that can be stored: then `item` may have only those that are read.
  */
-export function parseEvent(item: unknown, facts: RequestFacts, sentText?: Uint8Array): ParsedEvent {
-  if (!isJsonObject(item)) throw invalidPayload('Invalid payload: All events must be objects.');
-  const given = item['properties'] ?? {};
-  if (!isJsonObject(given))
+export function parseEvent(value: unknown, facts: RequestFacts, sentText?: Uint8Array): ParsedEvent {
+  if (!isJsonObject(value)) throw invalidPayload('Invalid payload: All events must be objects.');
+  const item: Item = value;
+  const sent = item.properties ?? {};
+  if (!isJsonObject(sent))
     throw invalidPayload('Invalid payload: Event field "properties" must be an object!');
+  const given: ReadProperties = sent;
   const event = parseName(item, facts);
   const distinctId = parseDistinctId(item, given);
   const added = gatherAdded(item, given, facts);
   const properties = addProperties(given, added);
-  const propertiesText = extendSentText(given, added, sentText) ?? writeProperties(properties);
+  const propertiesText =
+    sentText === undefined
+      ? writeProperties(properties)
+      : (extendSentText(given, added, sentText) ?? rewriteText(sentText, added));
   const { timeMs, warning } = readEventTime(
     {
       timestamp: item['timestamp'],
@@ -59,28 +66,22 @@ export function parseEvent(item: unknown, facts: RequestFacts, sentText?: Uint8A
 
 /** As sent, with what was added behind it. Undefined where something is replaced, or may be too large. */
 function extendSentText(
-  given: JsonObject,
-  added: JsonObject,
-  sentText: Uint8Array | undefined,
+  given: ReadProperties,
+  added: AddedProperties,
+  sentText: Uint8Array,
 ): Uint8Array | undefined {
-  if (sentText === undefined || given['token'] !== undefined) return undefined;
+  if (given['token'] !== undefined) return undefined;
   const keys = Object.keys(added);
   if (keys.some((key) => Object.hasOwn(given, key))) return undefined;
-  const text =
-    keys.length === 0
-      ? sentText
-      : joinObjects(sentText, stringifyJson(added), Object.keys(given).length === 0);
+  const text = keys.length === 0 ? sentText : addMembers(sentText, stringifyJson(added).slice(1, -1));
   return text.length <= MAX_EVENT_CHARACTERS ? text : undefined;
 }
 
-/** Two objects as JSON in one; `isEmpty` says so of the first. */
-function joinObjects(first: Uint8Array, second: string, isEmpty: boolean): Uint8Array {
-  return isEmpty
-    ? Buffer.from(second)
-    : Buffer.concat([first.subarray(0, -1), Buffer.from(`,${second.slice(1)}`)]);
-}
+/** With what was added, of properties that were only read in part. */
+const rewriteText = (sentText: Uint8Array, added: AddedProperties): Uint8Array =>
+  writeProperties(addProperties(parseJsonObject(Buffer.from(sentText).toString()), added));
 
-function writeProperties(properties: JsonObject): Uint8Array {
+function writeProperties(properties: ReadProperties): Uint8Array {
   const text = stringifyJson(properties);
   if (!isWrittenWithin(text, MAX_EVENT_CHARACTERS)) {
     throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
@@ -88,7 +89,7 @@ function writeProperties(properties: JsonObject): Uint8Array {
   return Buffer.from(text);
 }
 
-function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
+function parseName(item: Item, { defaultEvent }: RequestFacts): string {
   const value = item['event'] ?? defaultEvent;
   if (value === undefined || value === null) {
     throw invalidPayload('Invalid payload: All events must have the event name field "event"!');
@@ -100,9 +101,9 @@ function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
 }
 
 /** Where several places name an id, PostHog's own order decides. */
-function parseDistinctId(item: JsonObject, properties: JsonObject): string {
+function parseDistinctId(item: Item, properties: ReadProperties): string {
   const key = Object.hasOwn(item, '$distinct_id') ? '$distinct_id' : 'distinct_id';
-  const holder = key === 'distinct_id' && Object.hasOwn(properties, key) ? properties : item;
+  const holder: Item = key === 'distinct_id' && Object.hasOwn(properties, key) ? properties : item;
   if (!Object.hasOwn(holder, key)) {
     throw invalidPayload('Invalid payload: All events must have the event field "distinct_id"!');
   }
@@ -125,7 +126,7 @@ export function cutId(text: string): string {
   return text.slice(0, MAX_NAME_LENGTH).replace(/[\ud800-\udbff]$/, ''); // no half of a surrogate pair
 }
 
-function parseUuid(item: JsonObject, { createUuid }: RequestFacts): string {
+function parseUuid(item: Item, { createUuid }: RequestFacts): string {
   const value = item['uuid'];
   if (value === undefined || value === null || value === '') return createUuid(item);
   if (typeof value === 'string') {
@@ -136,9 +137,11 @@ function parseUuid(item: JsonObject, { createUuid }: RequestFacts): string {
   throw invalidPayload('Invalid payload: Event field "uuid" is not a valid UUID!');
 }
 
-function gatherAdded(item: JsonObject, given: JsonObject, facts: RequestFacts): JsonObject {
-  const extra: Record<string, unknown> = {};
-  for (const key of ['$set', '$set_once']) {
+type AddedProperties = Readonly<Partial<Record<'$set' | '$set_once' | '$ip' | '$sent_at', unknown>>>;
+
+function gatherAdded(item: Item, given: ReadProperties, facts: RequestFacts): AddedProperties {
+  const extra: { -readonly [K in keyof AddedProperties]: unknown } = {};
+  for (const key of ['$set', '$set_once'] as const) {
     const top = item[key];
     const inner = given[key];
     if (isJsonObject(top)) extra[key] = isJsonObject(inner) ? { ...inner, ...top } : top;
@@ -149,7 +152,7 @@ function gatherAdded(item: JsonObject, given: JsonObject, facts: RequestFacts): 
 }
 
 /** A copy only where something changes: most events of an import pass as they are. */
-function addProperties(given: JsonObject, added: JsonObject): JsonObject {
+function addProperties(given: ReadProperties, added: AddedProperties): ReadProperties {
   if (given['token'] === undefined) return Object.keys(added).length === 0 ? given : { ...given, ...added };
   const { token: _projectKey, ...rest } = given;
   return { ...rest, ...added };

@@ -27,12 +27,18 @@ export interface ParsedEvents {
   readonly warnings: Readonly<Partial<Record<TimeWarning, number>>>;
 }
 
-/** From JSON, as text or as bytes of UTF-8, to values that are safe to store; their shape is not checked yet. */
+/** From JSON, as text or as bytes of UTF-8, to what ingestion reads of it; its shape is not checked yet. */
 export function parsePayload(json: string | Buffer): Payload {
-  const scanned = typeof json === 'string' ? undefined : (parseBatch(json) ?? parseSingle(json));
-  if (scanned !== undefined) return scanned;
+  const read = typeof json === 'string' ? undefined : (parseBatch(json) ?? parseSingle(json));
+  if (read !== undefined) return { ...read, parseWhole: () => parseBody(json) };
+  const value = parseBody(json);
+  return { value, parseWhole: () => value };
+}
+
+/** The same to all of its values. They are safe to store. */
+export function parseBody(json: string | Buffer): unknown {
   try {
-    return { value: parseSafely(typeof json === 'string' ? json : json.toString('utf8')) };
+    return parseSafely(typeof json === 'string' ? json : json.toString('utf8'));
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw malformed(`Invalid JSON: ${getMessage(error)}`);
@@ -43,7 +49,10 @@ export function parsePayload(json: string | Buffer): Payload {
  * From JSON to events: one event, an array of events, or `{batch: [...]}`, on any path. Of events that
  * are one row the first one counts; one bad event refuses the whole request.
  */
-export function parseEvents({ value, propertiesTexts }: Payload, context: EventsContext): ParsedEvents {
+export function parseEvents(
+  { value, propertiesTexts, parseWhole }: Payload,
+  context: EventsContext,
+): ParsedEvents {
   const envelope = isJsonObject(value) ? value : {};
   const historical = envelope['historical_migration'] === true;
   const items = listItems(value);
@@ -53,7 +62,7 @@ export function parseEvents({ value, propertiesTexts }: Payload, context: Events
     ...context,
     ip: historical ? undefined : context.ip,
     sentAtMs,
-    createUuid: createEventNamer(items, { ...context, sentAtMs }),
+    createUuid: createEventNamer(() => listItems(parseWhole()), { ...context, sentAtMs }),
   };
   const events: IncomingEvent[] = [];
   const warnings: Partial<Record<TimeWarning, number>> = {};

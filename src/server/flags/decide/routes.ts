@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createAdmission } from '../../capture/admission.ts';
 import { MAX_HELD_BYTES } from '../../capture/limits.ts';
 import { decodeBody } from '../../capture/request/decode.ts';
-import { parsePayload } from '../../capture/request/parse.ts';
+import { parseBody } from '../../capture/request/parse.ts';
 import { findProjectKey } from '../../capture/request/project-key.ts';
 import { findFirstAddress, type GetSender } from '../../capture/request/sender.ts';
 import { allowOrigin } from '../../http/cors.ts';
@@ -72,7 +72,7 @@ async function answer(
   const keep = decider.answers.begin();
   const body = await decodeBody(encoded);
   refuseManyNames(body.json);
-  const { value: payload } = parsePayload(body.json);
+  const payload = parseBody(body.json);
   const projectKey = findProjectKey(body.projectKey, payload);
   const request = parseDecideRequest(payload);
   if (!isAboutSomebody(request)) {

@@ -7,7 +7,7 @@ const timestamp = '2024-01-01T00:00:00Z';
 const click = { event: 'click', distinct_id: 'a', timestamp };
 
 function name(items: readonly JsonObject[], context: { projectUuid?: string; sentAtMs?: number } = {}) {
-  const namer = createEventNamer(items, {
+  const namer = createEventNamer(() => items, {
     projectUuid: 'project',
     sentAtMs: undefined,
     createUuid: () => 'random',
