@@ -8,7 +8,12 @@ import { malformed, noData, unknownEncoding } from '../refusal.ts';
 import { decompressLz } from './lz-string.ts';
 import { decodeText, isForm, readForm } from './read-form.ts';
 
+/** At least so much at once, whatever a sender says. */
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
+/** How many times shorter gzip makes JSON of events: 9 times is usual. */
+const MOST_PACKED = 64;
+/** zlib looks for more where what it has filled the memory. */
+const SPARE_BYTES = 64;
 
 export interface EncodedBody {
   readonly bytes: Buffer;
@@ -86,11 +91,21 @@ function unpackLz(text: string): string {
 
 async function inflate(bytes: Buffer): Promise<Buffer> {
   try {
-    return await gunzip(bytes, { maxOutputLength: MAX_DECODED_BYTES, chunkSize: GUNZIP_CHUNK_BYTES });
+    return await gunzip(bytes, { maxOutputLength: MAX_DECODED_BYTES, chunkSize: chooseChunkBytes(bytes) });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(); // how zlib reports that maxOutputLength was passed
     throw malformed(`Failed to decompress data. ${getMessage(error)}`);
   }
+}
+
+/**
+ * All of it in one piece, where the sender says a length that may be true: to join pieces takes as much memory again.
+ * The last four bytes of gzip are that length (https://www.rfc-editor.org/rfc/rfc1952#page-5).
+ */
+function chooseChunkBytes(bytes: Buffer): number {
+  const length = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
+  const isLikely = length <= Math.min(MAX_DECODED_BYTES, bytes.length * MOST_PACKED);
+  return isLikely ? Math.max(length + SPARE_BYTES, GUNZIP_CHUNK_BYTES) : GUNZIP_CHUNK_BYTES;
 }
 
 const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
