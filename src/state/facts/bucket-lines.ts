@@ -4,6 +4,12 @@ import { TextBuffer } from '../../lib/text-buffer.ts';
 import { ORDER_BITS, ORDERS_OF_BUCKET } from '../bucket.ts';
 import { ORDER_DIGITS } from './fact-line.ts';
 
+/** The lines of a bucket. */
+export interface BucketText {
+  readonly bucket: number;
+  readonly body: Buffer;
+}
+
 /**
  * Lines by bucket: see writeFact. They are kept as bytes, since as text each would outlive several collections of the
  * young generation, and copying what lives on costs more than making it.
@@ -121,16 +127,16 @@ export class BucketLines {
   }
 
   /**
-   * Buckets with lines, in ascending order, each behind the one before in one buffer; lines are sorted, so that equal
+   * Buckets with lines, in ascending order, each behind the one before in `whole`; lines are sorted, so that equal
    * facts make equal objects.
    */
-  texts(): { readonly bucket: number; readonly body: Buffer }[] {
+  texts(): { readonly whole: Buffer; readonly texts: readonly BucketText[] } {
     const sorted = this.#sorted ?? this.#sortLines();
     const length = this.#text.end;
     // Within one buffer nothing is made for a line.
     this.#text.reserve(length);
     const { bytes } = this.#text;
-    const texts: { bucket: number; body: Buffer }[] = [];
+    const texts: BucketText[] = [];
     let start = length;
     let end = length;
     let last = -1;
@@ -148,7 +154,7 @@ export class BucketLines {
       end += to - from;
     }
     if (last !== -1) texts.push({ bucket: last, body: bytes.subarray(start, end) });
-    return texts;
+    return { whole: bytes.subarray(length, end), texts };
   }
 
   /** Leaves the memory to others. Nobody may use the lines, or their texts, any more. */

@@ -24,11 +24,8 @@ export function saveFacts(staging: Staging, key: string, facts: WritableFacts): 
  * are of no use afterwards.
  */
 export async function saveLines(staging: Staging, key: string, lines: BucketLines): Promise<FactsIndex> {
-  const texts = lines.texts();
-  const isPacked = isWorthPacking(
-    staging,
-    texts.reduce((sum, { body }) => sum + body.length, 0),
-  );
+  const { whole, texts } = lines.texts();
+  const isPacked = isWorthPacking(staging, whole.length);
   const sections: FactsSection[] = [];
   const bodies: Buffer[] = [];
   let offset = 0;
@@ -36,10 +33,10 @@ export async function saveLines(staging: Staging, key: string, lines: BucketLine
     const section = isPacked ? await pack(body) : body;
     const checksum = isPacked ? {} : { crc32: crc32(section) };
     sections.push({ bucket, offset, length: section.length, ...checksum });
-    bodies.push(section);
+    if (isPacked) bodies.push(section);
     offset += section.length;
   }
-  await staging.put(key, Buffer.concat(bodies));
+  await staging.put(key, isPacked ? Buffer.concat(bodies) : whole);
   lines.release();
   return { key, sections, ...(isPacked ? {} : { plain: true as const }) };
 }
