@@ -344,7 +344,10 @@ class Key {
   readonly name: PropertyName;
   /** Of `"name":` */
   readonly length: number;
-  /** The same as numbers of four bytes each, of which the last two may overlap. None: it is shorter than one. */
+  /**
+   * The same as numbers of four bytes each, of which the last two may overlap. None: it is shorter than one, or has
+   * escapes, which are looked at wherever they are.
+   */
   readonly words: readonly number[];
   /** Of a record's own fields: where its value is noted. */
   readonly field: JsonToken | undefined;
@@ -361,7 +364,7 @@ class Key {
     this.name = name;
     const label = name.bytes.subarray(1); // behind the comma
     this.length = label.length;
-    this.words = toWords(label);
+    this.words = label.includes(BACKSLASH) ? [] : toWords(label);
     this.field = field;
     this.isOdd = name.isNumber || !name.bytes.subarray(2, -2).every((byte) => IS_PLAIN[byte] === 1);
   }
@@ -383,8 +386,8 @@ function toWords(label: Uint8Array): number[] {
 const KEYS_KNOWN = 4_096;
 /** With those of a record whose ids, say, are names. */
 const MOST_KEYS = 2 * KEYS_KNOWN;
-/** Characters of a name that this takes; longer ones are data that became a name by mistake. */
-const LONGEST_NAME = 1_000;
+/** Characters of a name that this takes; longer ones are seldom, and names are kept. */
+const LONGEST_NAME = 250;
 /** Members of a field that are noted: what notes them stays. */
 const MOST_MEMBERS = 1_000;
 /** Levels of objects and lists; deeper ones are seldom. */

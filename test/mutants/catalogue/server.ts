@@ -226,6 +226,20 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     tests: ['test/server/capture/request'],
   },
   {
+    id: 'READ-5',
+    what: 'values are made of more objects than a request may have',
+    file: 'src/server/capture/request/item-reader.ts',
+    edits: [['    this.#assertFew(bytes);\n    const properties', '    const properties']],
+    tests: ['test/server/capture/request'],
+  },
+  {
+    id: 'READ-6',
+    what: 'a name with an escape by its code is taken for stored once it was there before',
+    file: 'src/lib/json/record-scanner.ts',
+    edits: [['label.includes(BACKSLASH) ? [] : toWords(label)', 'toWords(label)']],
+    tests: ['test/server/capture/request'],
+  },
+  {
     id: 'N5',
     what: 'item distinct_id before properties',
     file: 'src/server/capture/request/parse-event.ts',

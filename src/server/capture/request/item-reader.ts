@@ -3,7 +3,7 @@ import { markNames } from '../../../lib/json/property-list.ts';
 import { RecordScanner } from '../../../lib/json/record-scanner.ts';
 import { countContainers } from '../../../lib/json/scan-json.ts';
 import { findValueEnd } from '../../../lib/json/value-end.ts';
-import { parseStrictly } from '../../http/safe-json.ts';
+import { mayHoldTooMany, parseStrictly } from '../../http/safe-json.ts';
 import { READ_PROPERTIES, type ReadProperties } from '../read-properties.ts';
 
 /** What is read of an event beside its properties, and of a request that is one event. */
@@ -48,19 +48,29 @@ export class ItemReader {
   readonly #scanner = new RecordScanner(new Set([...READ_FIELDS, 'properties']));
   readonly #fields = READ_FIELDS.map((name) => ({ name, token: this.#scanner.getField(name) }));
   readonly #properties = this.#scanner.getField('properties');
-  #parsedContainers = 0;
+  /** Objects and lists of items that the scanner left. */
+  #otherContainers = 0;
+  /** How many there had been before this request. */
+  #containersBefore = 0;
+
+  /** Has to come before the items of a request. */
+  begin(): void {
+    this.#containersBefore = this.#countContainers();
+  }
 
   /**
    * The item from `start`, in bytes that are UTF-8 and have something behind it. `depth`: the levels around it.
    *
-   * @throws SyntaxError where it is not JSON or may not be stored, Error where it has no end
+   * @throws SyntaxError where it is not JSON or may not be stored, Error where it has no end, or the items so far may
+   * have more objects and lists than a request may: values are made of no more
    */
   readAny(bytes: Buffer, start: number, depth: number): ReadItem {
     const item = this.readUsual(bytes, start, depth);
     if (item !== undefined) return item;
     const end = findValueEnd(bytes, start, bytes.length);
     const text = bytes.toString('utf8', start, end);
-    this.#parsedContainers += countContainers(text);
+    this.#otherContainers += countContainers(text);
+    this.#assertFew(bytes);
     return { value: parseStrictly(text, depth), propertiesText: undefined, end };
   }
 
@@ -72,6 +82,7 @@ export class ItemReader {
     const scanner = this.#scanner;
     const end = scanner.scanNext(bytes, start);
     if (end === undefined) return undefined;
+    this.#assertFew(bytes);
     const properties = this.#properties;
     const isStoredAsSent = properties.isThere && properties.kind === OBJECT && !scanner.hasOtherSpelling;
     const propertiesText = isStoredAsSent ? bytes.subarray(properties.start, properties.end) : undefined;
@@ -81,14 +92,18 @@ export class ItemReader {
     return { value, propertiesText, end };
   }
 
-  /** Objects and lists of all items so far. */
-  get containers(): number {
-    return this.#scanner.containers + this.#parsedContainers;
+  /** Has to come behind them: lets their text go. */
+  end(): void {
+    this.#scanner.forget();
   }
 
-  /** Lets the text of the last request go. */
-  forget(): void {
-    this.#scanner.forget();
+  #assertFew(bytes: Buffer): void {
+    const count = this.#countContainers() - this.#containersBefore;
+    if (mayHoldTooMany(bytes.length, count)) throw new Error('it may have too many objects and lists');
+  }
+
+  #countContainers(): number {
+    return this.#scanner.containers + this.#otherContainers;
   }
 
   #pickRead(): Item {

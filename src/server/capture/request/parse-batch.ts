@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../http/json.ts';
-import { mayHoldTooMany, parseSafely } from '../../http/safe-json.ts';
+import { parseSafely } from '../../http/safe-json.ts';
 import { MAX_EVENTS } from '../limits.ts';
 import { ItemReader } from './item-reader.ts';
 
@@ -36,7 +36,6 @@ export function parseBatch(bytes: Buffer): ReadPayload | undefined {
   return tryRead(() => {
     const headEnd = bytes.indexOf(OPENING);
     if (headEnd === -1) return undefined;
-    const before = reader.containers;
     const batch: unknown[] = [];
     const propertiesTexts: (Uint8Array | undefined)[] = [];
     let at = skipSpace(bytes, headEnd + OPENING.length);
@@ -51,7 +50,6 @@ export function parseBatch(bytes: Buffer): ReadPayload | undefined {
       propertiesTexts.push(propertiesText);
       at = skipSpace(bytes, end);
     }
-    if (mayHoldTooMany(bytes.length, reader.containers - before)) return undefined;
     const envelope = parseEnvelope(bytes, headEnd, at + 1);
     return envelope && { value: { ...envelope, batch }, propertiesTexts };
   });
@@ -70,12 +68,13 @@ export function parseSingle(bytes: Buffer): ReadPayload | undefined {
 }
 
 function tryRead(read: () => ReadPayload | undefined): ReadPayload | undefined {
+  reader.begin();
   try {
     return read();
   } catch {
     return undefined;
   } finally {
-    reader.forget();
+    reader.end();
   }
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { READ_PROPERTIES } from '../../../../src/server/capture/read-properties.ts';
 import { READ_FIELDS } from '../../../../src/server/capture/request/item-reader.ts';
 import { parseBody, parseEvents, parsePayload } from '../../../../src/server/capture/request/parse.ts';
@@ -137,6 +137,32 @@ test.each([['{"batch":[]}'], ['[{"event":"e"}]'], ['{"event":"e"}{}'], ['{"event
 );
 
 const UUID = '0192f5a0-0000-4000-8000-000000000001';
+
+test.each(['{"a":"\\u0000"}', '{"\\u0000":1}', '{"x":{"v\\ud800":1}}'])(
+  'leaves %s to the parser of whole texts however often it comes',
+  (properties) => {
+    for (let time = 1; time <= 3; time += 1) {
+      expect(parse(batch(item(properties)))).toBeUndefined();
+      expect(parse(batch(`{"event":"e","uuid":"u","more":${properties},"properties":{}}`))).toBeUndefined();
+      expect(parseSingle(Buffer.from(item(properties)))).toBeUndefined();
+    }
+  },
+);
+
+test.each([
+  ['in one value', [item(`{"$set":{"a":[${'{},'.repeat(2_000_000)}{}]}}`)]],
+  ['in many values', Array<string>(2000).fill(item(`{"$set":{"a":[${'[],'.repeat(1000)}[]]}}`))],
+  ['beside an exponent', Array<string>(3).fill(item(`{"n":1e5,"a":[${'{},'.repeat(500_000)}{}]}`))],
+])('makes no values of more objects and lists than a request may have: %s', (_where, items) => {
+  const parsed = vi.spyOn(JSON, 'parse');
+  try {
+    expect(parse(batch(...items))).toBeUndefined();
+    const characters = parsed.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+    expect(characters).toBeLessThan(1_000_000);
+  } finally {
+    parsed.mockRestore();
+  }
+});
 
 test('makes no values of what is only stored', () => {
   const sent = `{"event":"e","uuid":"${UUID}","more":1,"properties":{"a":[{"b":2}],"$os":"Linux","alias":"x"}}`;
