@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -60,35 +60,51 @@ test('hands on the refusal of whoever counts the bytes', async () => {
 });
 
 describe('over a connection', () => {
-  /** Sends these pieces one by one, hangs up if told to, and gives what the server read or why it did not. */
+  /**
+   * Sends these pieces, each once the one before has come, hangs up if told to, and gives what the server read or why
+   * it did not. `readsLate`: only when all pieces have come, or the client has gone.
+   */
   async function send(
     pieces: readonly string[],
-    { hangUp = false, readAfterMs = 0 } = {},
+    { hangUp = false, readsLate = false } = {},
   ): Promise<string | undefined> {
-    let found: (outcome: string | undefined) => void = () => {};
+    let find: (outcome: string | undefined) => void = () => {};
     const outcome = new Promise<string | undefined>((resolve) => {
-      found = resolve;
+      find = resolve;
+    });
+    let mayRead: () => void = () => {};
+    const isTime = new Promise<void>((resolve) => {
+      mayRead = resolve;
     });
     const app = new Hono().all('*', async (c) => {
-      if (readAfterMs > 0) await delay(readAfterMs);
+      if (readsLate) await isTime;
       await readBody(c, LIMIT).then(
-        (bytes) => found(bytes.toString('latin1')),
-        (error: { envelope?: { code: string } }) => found(error.envelope?.code),
+        (bytes) => find(bytes.toString('latin1')),
+        (error: { envelope?: { code: string } }) => find(error.envelope?.code),
       );
       return c.text('read');
     });
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
     await once(server, 'listening');
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     onTestFinished(() => {
       socket.destroy();
       server.close();
     });
+    const [connection] = await accepted;
+    let sent = 0;
     for (const piece of pieces) {
       socket.write(piece);
-      await delay(20);
+      sent += piece.length;
+      while (connection.bytesRead < sent) await setImmediate();
     }
-    if (hangUp) socket.destroy();
+    if (hangUp) {
+      const gone = new Promise((resolve) => connection.once('close', resolve));
+      socket.destroy();
+      await gone;
+    }
+    mayRead();
     return outcome;
   }
   const head = (method: string, length: number) =>
@@ -101,16 +117,16 @@ describe('over a connection', () => {
     ['of GET, which has none', [`${head('GET', 3)}abc`], ''],
   ])('reads a body that comes %s', async (_name, pieces, expected) => {
     expect(await send(pieces)).toBe(expected);
-    expect(await send(pieces, { readAfterMs: 50 })).toBe(expected);
+    expect(await send(pieces, { readsLate: true })).toBe(expected);
   });
 
   test('refuses a body that breaks off', async () => {
     const cut = [head('POST', 6), 'abc'];
     expect(await send(cut, { hangUp: true })).toBe('request_cut_short');
-    expect(await send(cut, { hangUp: true, readAfterMs: 100 })).toBe('request_cut_short');
+    expect(await send(cut, { hangUp: true, readsLate: true })).toBe('request_cut_short');
   });
 
   test('reads the body of a client that has gone once it had sent all', async () => {
-    expect(await send([`${head('POST', 3)}abc`], { hangUp: true, readAfterMs: 100 })).toBe('abc');
+    expect(await send([`${head('POST', 3)}abc`], { hangUp: true, readsLate: true })).toBe('abc');
   });
 });
