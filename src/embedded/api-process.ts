@@ -43,7 +43,7 @@ export interface ApiProcess extends Child {
  * collections, which took a quarter of the time of parsing and planning.
  *
  * V8 counts memory outside of the heap, of which a batch takes several times its size. So it marked the same 42 MB again
- * for every other batch, as much work as the batches themselves; with room for as much again it does so seldom.
+ * for every 5,000 events, as much work as the events themselves; with room for as much again it does so seldom.
  */
 const FLAGS = ['--max-semi-space-size=32', '--heap-growing-percent=100'];
 

@@ -130,13 +130,13 @@ export class BucketLines {
    * Buckets with lines, in ascending order, each behind the one before in `whole`; lines are sorted, so that equal
    * facts make equal objects.
    */
-  texts(): { readonly whole: Buffer; readonly texts: readonly BucketText[] } {
+  texts(): { readonly whole: Buffer; readonly buckets: readonly BucketText[] } {
     const sorted = this.#sorted ?? this.#sortLines();
     const length = this.#text.end;
     // Within one buffer nothing is made for a line.
     this.#text.reserve(length);
     const { bytes } = this.#text;
-    const texts: BucketText[] = [];
+    const buckets: BucketText[] = [];
     let start = length;
     let end = length;
     let last = -1;
@@ -144,7 +144,7 @@ export class BucketLines {
       const line = sorted[at] as number;
       const bucket = toBucket(this.#orders[line] ?? 0);
       if (bucket !== last && last !== -1) {
-        texts.push({ bucket: last, body: bytes.subarray(start, end) });
+        buckets.push({ bucket: last, body: bytes.subarray(start, end) });
         start = end;
       }
       last = bucket;
@@ -153,8 +153,8 @@ export class BucketLines {
       bytes.copyWithin(end, from, to);
       end += to - from;
     }
-    if (last !== -1) texts.push({ bucket: last, body: bytes.subarray(start, end) });
-    return { whole: bytes.subarray(length, end), texts };
+    if (last !== -1) buckets.push({ bucket: last, body: bytes.subarray(start, end) });
+    return { whole: bytes.subarray(length, end), buckets };
   }
 
   /** Leaves the memory to others. Nobody may use the lines, or their texts, any more. */

@@ -24,12 +24,12 @@ export function saveFacts(staging: Staging, key: string, facts: WritableFacts): 
  * are of no use afterwards.
  */
 export async function saveLines(staging: Staging, key: string, lines: BucketLines): Promise<FactsIndex> {
-  const { whole, texts } = lines.texts();
+  const { whole, buckets } = lines.texts();
   const isPacked = isWorthPacking(staging, whole.length);
   const sections: FactsSection[] = [];
   const bodies: Buffer[] = [];
   let offset = 0;
-  for (const { bucket, body } of texts) {
+  for (const { bucket, body } of buckets) {
     const section = isPacked ? await pack(body) : body;
     const checksum = isPacked ? {} : { crc32: crc32(section) };
     sections.push({ bucket, offset, length: section.length, ...checksum });

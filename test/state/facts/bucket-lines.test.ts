@@ -32,7 +32,7 @@ function add(lines: BucketLines, one: string): void {
 const render = (lines: readonly string[]) => {
   const all = new BucketLines();
   for (const one of lines) add(all, one);
-  return [...all.texts().texts].map(({ bucket, body }) => [bucket, String(body)]);
+  return [...all.texts().buckets].map(({ bucket, body }) => [bucket, String(body)]);
 };
 
 test('the lines of each bucket come in the order of their text, whatever characters it has', () => {
@@ -87,7 +87,7 @@ test('lines that begin alike are joined, whatever is between them and however ma
       // Where few begin alike, all are left.
       const isJoined = (lines.length * times - byKey.size) * 4 >= lines.length * times;
       const joined = await all.join(DIGITS, (some, into) => add(into, join(some)), createPace());
-      expect([...joined.texts().texts].map(({ body }) => String(body)).join('')).toBe(
+      expect([...joined.texts().buckets].map(({ body }) => String(body)).join('')).toBe(
         [...byKey]
           .sort(([a], [b]) => (a < b ? -1 : 1))
           .flatMap(([, own]) => (isJoined ? join(own) : own.sort()))

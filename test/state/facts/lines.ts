@@ -13,7 +13,7 @@ export const toWritable = (facts: Iterable<StoredFact>): WritableFacts => ({
 export const listLines = (facts: WritableFacts): string[] => {
   const lines = new BucketLines();
   facts.writeLines(lines);
-  return lines.texts().texts.flatMap(({ body }) => String(body).split('\n').slice(0, -1));
+  return lines.texts().buckets.flatMap(({ body }) => String(body).split('\n').slice(0, -1));
 };
 
 /** The line of one fact. */

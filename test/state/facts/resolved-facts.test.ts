@@ -9,7 +9,7 @@ import {
 function renderResolvedFact(fact: ResolvedFact): string {
   const lines = new BucketLines();
   writeResolvedFact(fact, lines);
-  return String(lines.texts().texts[0]?.body).slice(0, -1);
+  return String(lines.texts().buckets[0]?.body).slice(0, -1);
 }
 
 const of = '07ab34567890abcdef123456';

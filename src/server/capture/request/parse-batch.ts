@@ -16,7 +16,7 @@ export interface Payload {
   readonly parseWhole: () => unknown;
 }
 
-export type ReadPayload = Omit<Payload, 'parseWhole'>;
+type ReadPayload = Omit<Payload, 'parseWhole'>;
 
 const OPENING = '"batch":[';
 /** Levels around an item of a batch. */
