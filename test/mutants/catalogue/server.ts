@@ -235,7 +235,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     id: 'READ-6',
     what: 'a name with an escape by its code is taken for stored once it was there before',
-    file: 'src/lib/json/record-scanner.ts',
+    file: 'src/lib/json/record-key.ts',
     edits: [['label.includes(BACKSLASH) ? [] : toWords(label)', 'toWords(label)']],
     tests: ['test/server/capture/request'],
   },
